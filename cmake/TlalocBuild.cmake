@@ -1,0 +1,149 @@
+# Compiler settings and the functions that turn a folder of sources into targets.
+include(CheckLinkerFlag)
+include(CMakePackageConfigHelpers)
+include(GNUInstallDirs)
+
+# Comma-separated, as the compiler takes it: "address,undefined" or "thread".
+set(TLALOC_SANITIZE "" CACHE STRING "Sanitizers to build with")
+mark_as_advanced(TLALOC_SANITIZE)
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+# A static Tlaloc can then be linked into a plugin or a shared library.
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+
+# Contracting a*b+c to one FMA rounds once instead of twice, so the interpreter's bits would depend on the compiler and
+# on the CPU it compiles for. -ffast-math breaks the same promise.
+add_compile_options(-ffp-contract=off)
+add_compile_options(-Wall -Wextra -Wpedantic)
+if(TLALOC_WERROR)
+  add_compile_options(-Werror)
+endif()
+
+if(TLALOC_SANITIZE)
+  add_compile_options(-fsanitize=${TLALOC_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${TLALOC_SANITIZE})
+endif()
+
+if(TLALOC_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    message(FATAL_ERROR "TLALOC_FUZZ needs Clang: the fuzz targets link libFuzzer. Use the preset 'fuzz'.")
+  endif()
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+
+if(PROJECT_IS_TOP_LEVEL)
+  find_program(TLALOC_CCACHE ccache)
+  if(TLALOC_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+    set(CMAKE_CXX_COMPILER_LAUNCHER "${TLALOC_CCACHE}")
+  endif()
+  check_linker_flag(CXX -fuse-ld=mold TLALOC_HAVE_MOLD)
+  if(TLALOC_HAVE_MOLD)
+    add_link_options(-fuse-ld=mold)
+  endif()
+endif()
+
+# tlaloc_folder(<name> [DEPENDS <folder>...] [LIBRARIES <target>...])
+#
+# Makes of tlaloc/<name>:
+#   tlaloc_<name>         a static library of *.cc (interface library when there are headers only),
+#   tlaloc_<name>_test    one GoogleTest program of *_test.cc, run from the repository root,
+#   tlaloc_<name>_bench   one Google Benchmark program of *_bench.cc, built by the target tlaloc_bench,
+#   tlaloc_<name>_<x>_fuzz  a libFuzzer program for each x_fuzz.cc, with TLALOC_FUZZ only.
+# What has no sources is skipped. DEPENDS names folders, LIBRARIES other targets.
+function(tlaloc_folder name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPENDS;LIBRARIES")
+  set(dir "${PROJECT_SOURCE_DIR}/tlaloc/${name}")
+  file(GLOB headers CONFIGURE_DEPENDS "${dir}/*.h")
+  file(GLOB sources CONFIGURE_DEPENDS "${dir}/*.cc")
+  foreach(kind test bench fuzz)
+    set(${kind}_sources ${sources})
+    list(FILTER ${kind}_sources INCLUDE REGEX "_${kind}\\.cc$")
+  endforeach()
+  list(FILTER sources EXCLUDE REGEX "_(test|bench|fuzz)\\.cc$")
+  if(NOT headers AND NOT sources)
+    return()
+  endif()
+
+  set(target tlaloc_${name})
+  set(scope PUBLIC)
+  if(sources)
+    add_library(${target} STATIC ${sources})
+    set_property(GLOBAL APPEND PROPERTY TLALOC_COMPILED_FOLDERS ${target})
+  else()
+    add_library(${target} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  target_include_directories(${target} ${scope} "${PROJECT_SOURCE_DIR}")
+  target_link_libraries(${target} ${scope} ${arg_LIBRARIES})
+  foreach(folder IN LISTS arg_DEPENDS)
+    if(TARGET tlaloc_${folder})
+      target_link_libraries(${target} ${scope} tlaloc_${folder})
+    endif()
+  endforeach()
+  set_property(GLOBAL APPEND PROPERTY TLALOC_LIBRARIES ${arg_LIBRARIES})
+
+  if(test_sources AND TLALOC_TESTS)
+    add_executable(${target}_test ${test_sources})
+    target_link_libraries(${target}_test PRIVATE ${target} GTest::gmock GTest::gtest_main)
+    add_test(NAME ${target}_test COMMAND ${target}_test WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+  endif()
+  if(bench_sources)
+    tlaloc_bench(${target}_bench ${bench_sources})
+    if(TARGET ${target}_bench)
+      target_link_libraries(${target}_bench PRIVATE ${target})
+    endif()
+  endif()
+  if(TLALOC_FUZZ)
+    foreach(source IN LISTS fuzz_sources)
+      cmake_path(GET source STEM stem)
+      add_executable(${target}_${stem} ${source})
+      target_link_libraries(${target}_${stem} PRIVATE ${target})
+      target_link_options(${target}_${stem} PRIVATE -fsanitize=fuzzer)
+      # tools/fuzz runs what lies in this folder, on the seeds beside the source.
+      set_target_properties(${target}_${stem} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/fuzz")
+    endforeach()
+  endif()
+endfunction()
+
+# tlaloc_bench(<target> <source>...): a Google Benchmark program, outside the default build.
+function(tlaloc_bench target)
+  if(NOT benchmark_FOUND)
+    return()
+  endif()
+  add_executable(${target} EXCLUDE_FROM_ALL ${ARGN})
+  target_link_libraries(${target} PRIVATE benchmark::benchmark_main)
+  set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/benchmarks")
+  if(NOT TARGET tlaloc_bench)
+    add_custom_target(tlaloc_bench)
+  endif()
+  add_dependencies(tlaloc_bench ${target})
+endfunction()
+
+# The one library that users link, tlaloc::tlaloc, from the objects of all folders; with its install rules.
+function(tlaloc_library)
+  get_property(folders GLOBAL PROPERTY TLALOC_COMPILED_FOLDERS)
+  get_property(libraries GLOBAL PROPERTY TLALOC_LIBRARIES)
+  list(REMOVE_DUPLICATES libraries)
+  if(NOT folders)
+    return()
+  endif()
+  list(TRANSFORM folders REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE objects)
+  add_library(tlaloc ${objects})
+  add_library(tlaloc::tlaloc ALIAS tlaloc)
+  set_target_properties(tlaloc PROPERTIES LINKER_LANGUAGE CXX VERSION ${PROJECT_VERSION} SOVERSION 0)
+  target_compile_features(tlaloc PUBLIC cxx_std_20)
+  target_include_directories(tlaloc PUBLIC "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>"
+                                           "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
+  target_link_libraries(tlaloc PUBLIC ${libraries})
+
+  set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/tlaloc")
+  install(TARGETS tlaloc EXPORT tlaloc-targets)
+  install(EXPORT tlaloc-targets NAMESPACE tlaloc:: DESTINATION "${package_dir}")
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/tlaloc" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
+          FILES_MATCHING PATTERN "*.h" PATTERN "testdata" EXCLUDE)
+  write_basic_package_version_file("${PROJECT_BINARY_DIR}/tlaloc-config-version.cmake" COMPATIBILITY SameMinorVersion)
+  install(FILES "${PROJECT_SOURCE_DIR}/cmake/tlaloc-config.cmake"
+                "${PROJECT_BINARY_DIR}/tlaloc-config-version.cmake" DESTINATION "${package_dir}")
+endfunction()

@@ -47,24 +47,20 @@ endif()
 # tlaloc_folder(<name> [DEPENDS <folder>...] [LIBRARIES <target>...])
 #
 # Makes of tlaloc/<name>:
-#   tlaloc_<name>         a static library of *.cc (interface library when there are headers only),
+#   tlaloc_<name>         a static library of *.cc (an interface library when there are none),
 #   tlaloc_<name>_test    one GoogleTest program of *_test.cc, run from the repository root,
 #   tlaloc_<name>_bench   one Google Benchmark program of *_bench.cc, built by the target tlaloc_bench,
 #   tlaloc_<name>_<x>_fuzz  a libFuzzer program for each x_fuzz.cc, with TLALOC_FUZZ only.
-# What has no sources is skipped. DEPENDS names folders, LIBRARIES other targets.
+# A program without sources is skipped. DEPENDS names folders, LIBRARIES other targets.
 function(tlaloc_folder name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPENDS;LIBRARIES")
   set(dir "${PROJECT_SOURCE_DIR}/tlaloc/${name}")
-  file(GLOB headers CONFIGURE_DEPENDS "${dir}/*.h")
   file(GLOB sources CONFIGURE_DEPENDS "${dir}/*.cc")
   foreach(kind test bench fuzz)
     set(${kind}_sources ${sources})
     list(FILTER ${kind}_sources INCLUDE REGEX "_${kind}\\.cc$")
   endforeach()
   list(FILTER sources EXCLUDE REGEX "_(test|bench|fuzz)\\.cc$")
-  if(NOT headers AND NOT sources)
-    return()
-  endif()
 
   set(target tlaloc_${name})
   set(scope PUBLIC)
@@ -76,12 +72,8 @@ function(tlaloc_folder name)
     set(scope INTERFACE)
   endif()
   target_include_directories(${target} ${scope} "${PROJECT_SOURCE_DIR}")
-  target_link_libraries(${target} ${scope} ${arg_LIBRARIES})
-  foreach(folder IN LISTS arg_DEPENDS)
-    if(TARGET tlaloc_${folder})
-      target_link_libraries(${target} ${scope} tlaloc_${folder})
-    endif()
-  endforeach()
+  list(TRANSFORM arg_DEPENDS PREPEND tlaloc_)
+  target_link_libraries(${target} ${scope} ${arg_DEPENDS} ${arg_LIBRARIES})
   set_property(GLOBAL APPEND PROPERTY TLALOC_LIBRARIES ${arg_LIBRARIES})
 
   if(test_sources AND TLALOC_TESTS)

@@ -1,0 +1,165 @@
+#include "tlaloc/base/host_array.h"
+
+#include <charconv>
+#include <cstring>
+#include <limits>
+#include <new>
+#include <utility>
+
+#include "tlaloc/base/error.h"
+
+namespace tlaloc {
+
+std::string to_string(std::span<const std::int64_t> extents) {
+  std::string s = "[";
+  for (std::size_t i = 0; i < extents.size(); ++i) {
+    if (i) s += ", ";
+    s += std::to_string(extents[i]);
+  }
+  return s + "]";
+}
+
+std::int64_t element_count(std::span<const std::int64_t> extents) {
+  // A zero anywhere makes the product zero, whatever the other extents multiply to.
+  bool zero = false;
+  for (std::int64_t e : extents) {
+    if (e < 0) {
+      throw UserError({"TL-SIZE-001", "shape", "negative extent in " + to_string(extents), "", {}});
+    }
+    zero |= e == 0;
+  }
+  if (zero) return 0;
+  std::int64_t n = 1;
+  for (std::int64_t e : extents) {
+    if (__builtin_mul_overflow(n, e, &n)) {
+      throw UserError({"TL-SIZE-001", "shape",
+                       "the number of elements of " + to_string(extents) + " overflows 64 bits",
+                       "use smaller extents", {}});
+    }
+  }
+  return n;
+}
+
+std::size_t checked_bytes(DType type, std::span<const std::int64_t> extents) {
+  std::int64_t bytes = 0;
+  if (__builtin_mul_overflow(element_count(extents), std::int64_t{byte_size(type)}, &bytes)) {
+    throw UserError({"TL-SIZE-001", "shape",
+                     "the size in bytes of " + to_string(extents) + " overflows 64 bits",
+                     "use smaller extents", {}});
+  }
+  return static_cast<std::size_t>(bytes);
+}
+
+HostArray HostArray::uninitialized(DType type, Extents extents) {
+  HostArray a;
+  const std::size_t bytes = checked_bytes(type, extents);
+  a.dtype_ = type;
+  a.size_ = element_count(extents);
+  a.extents_ = std::move(extents);
+  a.writable_ = true;
+  // At least one byte, so that an empty array still has an identity.
+  auto* memory = static_cast<std::byte*>(
+      ::operator new(bytes ? bytes : 1, std::align_val_t{64}, std::nothrow));
+  if (!memory) {
+    throw EnvironmentError({"TL-MEM-001", "allocate",
+                            "could not allocate " + std::to_string(bytes) + " bytes for " +
+                                std::string(name(type)) + to_string(a.extents_),
+                            "free memory or use smaller extents", {}});
+  }
+  a.owner_ = std::shared_ptr<const void>(
+      static_cast<const void*>(memory),
+      [](const void* p) { ::operator delete(const_cast<void*>(p), std::align_val_t{64}); });
+  a.data_ = memory;
+  return a;
+}
+
+HostArray::HostArray(DType type, Extents extents) {
+  *this = uninitialized(type, std::move(extents));
+  std::memset(const_cast<void*>(data_), 0, bytes());
+}
+
+HostArray HostArray::external(DType type, Extents extents, const void* data,
+                              std::shared_ptr<const void> keep_alive) {
+  HostArray a;
+  checked_bytes(type, extents);
+  a.dtype_ = type;
+  a.size_ = element_count(extents);
+  a.extents_ = std::move(extents);
+  a.data_ = data;
+  a.owner_ = std::move(keep_alive);
+  return a;
+}
+
+HostArray HostArray::copy_of(DType type, Extents extents, const void* data, std::size_t count) {
+  HostArray a = uninitialized(type, std::move(extents));
+  if (static_cast<std::size_t>(a.size_) != count) {
+    throw UserError({"TL-SHAPE-002", "from",
+                     std::to_string(count) + " values do not fill " + to_string(a.extents_),
+                     "pass as many values as the shape has elements", {}});
+  }
+  if (count) std::memcpy(const_cast<void*>(a.data_), data, a.bytes());
+  return a;
+}
+
+void* HostArray::mutable_data() {
+  if (!unique()) {
+    HostArray copy = uninitialized(dtype_, extents_);
+    if (size_) std::memcpy(const_cast<void*>(copy.data_), data_, bytes());
+    *this = std::move(copy);
+  }
+  return const_cast<void*>(data_);
+}
+
+void HostArray::check_dtype(DType wanted) const {
+  if (dtype_ == wanted) return;
+  throw UserError({"TL-DTYPE-001", "as",
+                   "the array holds " + std::string(name(dtype_)) + ", not " +
+                       std::string(name(wanted)),
+                   "ask for the array's own element type", {}});
+}
+
+HostArray HostArray::reshaped(Extents extents) const {
+  internal_check(element_count(extents) == size_, "reshaped: element counts differ");
+  HostArray a = *this;
+  a.extents_ = std::move(extents);
+  return a;
+}
+
+double HostArray::element(std::int64_t index) const {
+  return dispatch(dtype_, [&]<class T>(TypeTag<T>) {
+    return static_cast<double>(static_cast<ComputeType<T>>(static_cast<const T*>(data_)[index]));
+  });
+}
+
+std::int64_t HostArray::element_int(std::int64_t index) const {
+  return dispatch(dtype_, [&]<class T>(TypeTag<T>) {
+    return static_cast<std::int64_t>(
+        static_cast<ComputeType<T>>(static_cast<const T*>(data_)[index]));
+  });
+}
+
+bool identical(const HostArray& a, const HostArray& b) {
+  return a.dtype_ == b.dtype_ && a.extents_ == b.extents_ &&
+         (a.size_ == 0 || std::memcmp(a.data_, b.data_, a.bytes()) == 0);
+}
+
+std::string to_string(const HostArray& array) {
+  std::string s = std::string(name(array.dtype())) + to_string(std::span(array.extents())) + " {";
+  dispatch(array.dtype(), [&]<class T>(TypeTag<T>) {
+    const T* p = static_cast<const T*>(array.data());
+    for (std::int64_t i = 0; i < array.size(); ++i) {
+      if (i) s += ", ";
+      if constexpr (std::is_same_v<T, bool>) {
+        s += p[i] ? "true" : "false";
+      } else {
+        char buffer[64];
+        const auto value = static_cast<ComputeType<T>>(p[i]);
+        const auto end = std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
+        s.append(buffer, end);
+      }
+    }
+  });
+  return s + "}";
+}
+
+}  // namespace tlaloc

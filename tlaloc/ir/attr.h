@@ -1,0 +1,210 @@
+// Typed attributes. An op's attributes are one struct with a field list; equality, hash, text and
+// substitution of dims derive from that list.
+//
+//   struct PadAttrs {
+//     std::vector<Dim> low, high, interior;
+//     static constexpr auto fields() {
+//       return std::tuple(field("low", &PadAttrs::low), field("high", &PadAttrs::high),
+//                         field("interior", &PadAttrs::interior));
+//     }
+//   };
+//
+// Field types: bool, int64_t, double, std::string, DType, Dim, Type, Literal, enums with an
+// `enum_names(E)` overload found by ADL, std::vector and std::optional of these, and structs with
+// a field list of their own.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <vector>
+
+#include "tlaloc/base/host_array.h"
+#include "tlaloc/ir/dim.h"
+#include "tlaloc/ir/text_io.h"
+#include "tlaloc/ir/type.h"
+
+namespace tlaloc::ir {
+
+template <class A, class M>
+struct Field {
+  std::string_view name;
+  M A::*member;
+};
+template <class A, class M>
+constexpr Field<A, M> field(std::string_view name, M A::*member) {
+  return {name, member};
+}
+
+template <class A>
+concept HasFields = requires { A::fields(); };
+
+/// An array as attribute; equality is by bits, so that NaN payloads and signed zeros count.
+struct Literal {
+  HostArray value;
+  friend bool operator==(const Literal& a, const Literal& b) { return identical(a.value, b.value); }
+};
+
+/// Feeds a 64-bit hash. Symbols hash by what `symbol_key` says: their id inside one builder, their
+/// binder position in a graph's content hash.
+class Hasher {
+ public:
+  using SymbolKey = std::function<std::uint64_t(Symbol)>;
+  Hasher() = default;
+  explicit Hasher(SymbolKey key) : symbol_key_(std::move(key)) {}
+  void add(std::uint64_t v) {
+    state_ = (state_ ^ v) * 0x9e3779b97f4a7c15u;
+    state_ ^= state_ >> 29;
+  }
+  void add_bytes(const void* data, std::size_t size);
+  void add(Dim d);
+  void add(Type t);
+  std::uint64_t value() const { return state_; }
+
+ private:
+  std::uint64_t state_ = 0x6a09e667f3bcc908u;
+  SymbolKey symbol_key_;
+};
+
+/// Type-erased attributes of a node. Immutable and shared.
+class Attr : public std::enable_shared_from_this<Attr> {
+ public:
+  virtual ~Attr() = default;
+  virtual bool equals(const Attr& other) const = 0;
+  virtual void hash(Hasher& hasher) const = 0;
+  virtual void print(Printer& printer) const = 0;
+  virtual bool has_dims() const = 0;
+  virtual void each_dim(const std::function<void(Dim)>& visit) const = 0;
+  virtual std::shared_ptr<const Attr> substitute(const DimMap& map) const = 0;
+};
+using AttrRef = std::shared_ptr<const Attr>;
+
+// ---- per-field functions; overloads recurse through vectors, optionals and structs ----
+
+template <class T>
+void hash_field(Hasher& h, const T& x) {
+  if constexpr (std::is_same_v<T, Dim> || std::is_same_v<T, Type>) {
+    h.add(x);
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    h.add_bytes(x.data(), x.size());
+  } else if constexpr (std::is_same_v<T, double>) {
+    h.add(std::bit_cast<std::uint64_t>(x));
+  } else if constexpr (std::is_same_v<T, Literal>) {
+    h.add(static_cast<std::uint64_t>(x.value.dtype()));
+    for (auto e : x.value.extents()) h.add(static_cast<std::uint64_t>(e));
+    h.add_bytes(x.value.data(), x.value.bytes());
+  } else if constexpr (HasFields<T>) {
+    std::apply([&](auto... f) { (hash_field(h, x.*f.member), ...); }, T::fields());
+  } else {
+    h.add(static_cast<std::uint64_t>(x));
+  }
+}
+template <class T>
+void hash_field(Hasher& h, const std::optional<T>& x) {
+  h.add(x.has_value());
+  if (x) hash_field(h, *x);
+}
+template <class T>
+void hash_field(Hasher& h, const std::vector<T>& x) {
+  h.add(x.size());
+  for (std::size_t i = 0; i < x.size(); ++i) hash_field(h, static_cast<const T&>(x[i]));
+}
+inline void hash_field(Hasher& h, const std::vector<bool>& x) {
+  h.add(x.size());
+  for (bool b : x) h.add(b);
+}
+
+template <class T>
+inline constexpr bool field_has_dims =
+    std::is_same_v<T, Dim> || std::is_same_v<T, Type> || HasFields<T>;
+template <class T>
+inline constexpr bool field_has_dims<std::vector<T>> = field_has_dims<T>;
+template <class T>
+inline constexpr bool field_has_dims<std::optional<T>> = field_has_dims<T>;
+
+template <class T>
+void each_field_dim(const T& x, const std::function<void(Dim)>& visit) {
+  if constexpr (std::is_same_v<T, Dim>) {
+    visit(x);
+  } else if constexpr (std::is_same_v<T, Type>) {
+    for (Dim d : x.shape()) visit(d);
+  } else if constexpr (HasFields<T>) {
+    std::apply([&](auto... f) { (each_field_dim(x.*f.member, visit), ...); }, T::fields());
+  }
+}
+template <class T>
+void each_field_dim(const std::optional<T>& x, const std::function<void(Dim)>& visit) {
+  if (x) each_field_dim(*x, visit);
+}
+template <class T>
+void each_field_dim(const std::vector<T>& x, const std::function<void(Dim)>& visit) {
+  if constexpr (field_has_dims<T>) {
+    for (const T& e : x) each_field_dim(e, visit);
+  }
+}
+
+template <class T>
+void substitute_field(T& x, const DimMap& map) {
+  if constexpr (std::is_same_v<T, Dim> || std::is_same_v<T, Type>) {
+    x = x.substitute(map);
+  } else if constexpr (HasFields<T>) {
+    std::apply([&](auto... f) { (substitute_field(x.*f.member, map), ...); }, T::fields());
+  }
+}
+template <class T>
+void substitute_field(std::optional<T>& x, const DimMap& map) {
+  if (x) substitute_field(*x, map);
+}
+template <class T>
+void substitute_field(std::vector<T>& x, const DimMap& map) {
+  if constexpr (field_has_dims<T>) {
+    for (T& e : x) substitute_field(e, map);
+  }
+}
+
+template <class A>
+class AttrBox final : public Attr {
+ public:
+  explicit AttrBox(A value) : value(std::move(value)) {}
+  bool equals(const Attr& other) const override {
+    auto* o = dynamic_cast<const AttrBox*>(&other);
+    return o && std::apply([&](auto... f) { return ((value.*f.member == o->value.*f.member) && ...); },
+                           A::fields());
+  }
+  void hash(Hasher& h) const override { hash_field(h, value); }
+  void print(Printer& p) const override { print_fields(p, value); }
+  bool has_dims() const override {
+    return std::apply(
+        [](auto... f) {
+          return (field_has_dims<std::remove_cvref_t<decltype(std::declval<A>().*f.member)>> || ...);
+        },
+        A::fields());
+  }
+  void each_dim(const std::function<void(Dim)>& visit) const override {
+    each_field_dim(value, visit);
+  }
+  AttrRef substitute(const DimMap& map) const override {
+    A copy = value;
+    substitute_field(copy, map);
+    return std::make_shared<AttrBox<A>>(std::move(copy));
+  }
+  const A value;
+};
+
+template <HasFields A>
+AttrRef make_attr(A value) {
+  return std::make_shared<AttrBox<A>>(std::move(value));
+}
+/// The typed view; throws InternalError when the attributes are of another struct.
+template <HasFields A>
+const A& attr_as(const Attr* attr) {
+  auto* box = dynamic_cast<const AttrBox<A>*>(attr);
+  if (!box) throw_attr_mismatch();
+  return box->value;
+}
+
+}  // namespace tlaloc::ir

@@ -1,0 +1,273 @@
+// Closing a trace: drops dead nodes, renumbers, and seals the graph. Also copying and inlining.
+#include <algorithm>
+
+#include "tlaloc/ir/builder.h"
+#include "tlaloc/ir/interner.h"
+
+namespace tlaloc::ir {
+
+std::uint64_t hash_node(const OpDef& op, const Attr* attr, std::span<const Val> in,
+                        std::span<const Region> regions) {
+  Hasher h;
+  h.add(reinterpret_cast<std::uintptr_t>(&op));
+  if (op.traits.commutative && in.size() >= 2) {
+    h.add(std::min(in[0].id, in[1].id));
+    h.add(std::max(in[0].id, in[1].id));
+    for (Val v : in.subspan(2)) h.add(v.id);
+  } else {
+    for (Val v : in) h.add(v.id);
+  }
+  if (attr) attr->hash(h);
+  for (const Region& r : regions) {
+    h.add(r.graph->content_hash());
+    for (const auto& d : r.dims) {
+      if (d) h.add(*d);
+      else h.add(std::uint64_t{0x51});
+    }
+  }
+  return h.value();
+}
+
+std::vector<bool> Builder::live_nodes(std::span<const Val> results, const Close& close) const {
+  std::vector<bool> live(nodes_.size(), close.keep_dead);
+  if (close.keep_dead) return live;
+  std::unordered_map<std::uint32_t, std::uint32_t> binder;  // symbol id -> node
+  for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
+    for (std::uint32_t k = 0; k < nodes_[i].bound_count; ++k) {
+      binder.emplace(bound_[nodes_[i].bound_begin + k].id(), i);
+    }
+  }
+  auto need_value = [&](std::uint32_t id) {
+    if (producers_[id] != kNoNode) live[producers_[id]] = true;
+  };
+  auto need_dim = [&](Dim d) {
+    if (d.is_constant()) return;
+    d.each_symbol([&](Symbol s) {
+      auto it = binder.find(s.id());
+      if (it != binder.end()) live[it->second] = true;
+    });
+  };
+  auto need_type = [&](Type t) {
+    if (!binder.empty() && t.has_symbols()) std::ranges::for_each(t.shape(), need_dim);
+  };
+  for (Val v : results) need_value(v.id), need_type(types_[v.id]);
+  for (Dim d : close.result_dims) need_dim(d);
+  // A dim may be bound by a node between its binder's users, so iterate backwards once: a node only
+  // needs nodes before it.
+  for (std::size_t i = nodes_.size(); i-- > 0;) {
+    const NodeData& n = nodes_[i];
+    if (n.op->traits.ordered) live[i] = true;
+    for (std::uint32_t k = 0; k < n.region_count; ++k) {
+      if (regions_[n.region_begin + k].graph->has_effects()) live[i] = true;
+    }
+    if (!live[i]) continue;
+    for (std::uint32_t k = 0; k < n.operand_count; ++k) need_value(operands_[n.operand_begin + k]);
+    if (binder.empty()) continue;
+    for (std::uint32_t k = 0; k < n.result_count; ++k) need_type(types_[n.result_begin + k]);
+    if (n.attr && n.attr->has_dims()) n.attr->each_dim(need_dim);
+    for (std::uint32_t k = 0; k < n.region_count; ++k) {
+      for (const auto& d : regions_[n.region_begin + k].dims) {
+        if (d) need_dim(*d);
+      }
+    }
+  }
+  return live;
+}
+
+GraphRef Builder::build(std::span<const Val> result_vals, Close close) {
+  Vals results;
+  for (Val v : result_vals) results.push_back(lift(v));
+  const std::vector<bool> live = live_nodes(results, close);
+
+  std::shared_ptr<Graph> g(new Graph);
+  g->name_ = name_;
+  std::vector<std::uint32_t> new_id(types_.size(), kNoNode);
+  auto add_param = [&](std::uint32_t old, Label label) {
+    internal_check(producers_[old] == kNoNode && new_id[old] == kNoNode, "bad parameter order");
+    new_id[old] = static_cast<std::uint32_t>(g->types_.size());
+    g->types_.push_back(types_[old]);
+    g->producers_.push_back(kNoNode);
+    g->param_labels_.push_back(std::move(label));
+  };
+  auto label_of = [&](std::uint32_t id) {
+    auto it = std::ranges::find(declared_, id);
+    return it == declared_.end() ? Label{}
+                                 : declared_labels_[static_cast<std::size_t>(it - declared_.begin())];
+  };
+  if (close.params.empty()) {
+    for (std::uint32_t id : lifted_ids_) add_param(id, {});
+    for (std::size_t i = 0; i < declared_.size(); ++i) add_param(declared_[i], declared_labels_[i]);
+  } else {
+    for (Val v : close.params) {
+      internal_check(v.trace == trace_, "a parameter of another trace");
+      add_param(v.id, label_of(v.id));
+    }
+  }
+  g->param_count_ = g->types_.size();
+
+  for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
+    if (!live[i]) continue;
+    NodeData n = nodes_[i];
+    const auto index = static_cast<std::uint32_t>(g->nodes_.size());
+    const auto operand_begin = static_cast<std::uint32_t>(g->operands_.size());
+    for (std::uint32_t k = 0; k < n.operand_count; ++k) {
+      const std::uint32_t id = new_id[operands_[n.operand_begin + k]];
+      internal_check(id != kNoNode, "an operand is not among the graph's parameters");
+      g->operands_.push_back(id);
+    }
+    const auto region_begin = static_cast<std::uint32_t>(g->regions_.size());
+    for (std::uint32_t k = 0; k < n.region_count; ++k) {
+      g->regions_.push_back(regions_[n.region_begin + k]);
+    }
+    const auto bound_begin = static_cast<std::uint32_t>(g->bound_.size());
+    for (std::uint32_t k = 0; k < n.bound_count; ++k) {
+      g->bound_.push_back(bound_[n.bound_begin + k]);
+    }
+    const auto result_begin = static_cast<std::uint32_t>(g->types_.size());
+    for (std::uint32_t k = 0; k < n.result_count; ++k) {
+      new_id[n.result_begin + k] = static_cast<std::uint32_t>(g->types_.size());
+      g->types_.push_back(types_[n.result_begin + k]);
+      g->producers_.push_back(index);
+    }
+    const OriginRef& origin = origins_[n.origin];
+    if (g->origins_.empty() || g->origins_.back() != origin) g->origins_.push_back(origin);
+    g->has_effects_ = g->has_effects_ || n.op->traits.ordered;
+    for (std::uint32_t k = 0; k < n.region_count; ++k) {
+      g->has_effects_ = g->has_effects_ || g->regions_[region_begin + k].graph->has_effects();
+    }
+    n.operand_begin = operand_begin;
+    n.region_begin = region_begin;
+    n.bound_begin = bound_begin;
+    n.result_begin = result_begin;
+    n.origin = static_cast<std::uint32_t>(g->origins_.size() - 1);
+    g->nodes_.push_back(std::move(n));
+  }
+  for (Val v : results) {
+    internal_check(new_id[v.id] != kNoNode, "a result is not among the graph's values");
+    g->results_.push_back(new_id[v.id]);
+  }
+  g->result_dims_ = std::move(close.result_dims);
+  g->result_labels_ = std::move(close.result_labels);
+  g->result_labels_.resize(g->results_.size());
+  g->collect_dims();
+  // A constraint is kept when its symbols are in scope; one about dropped work has no meaning.
+  for (Constraint& c : constraints_) {
+    auto in_scope = [&](Symbol s) {
+      return std::ranges::find(g->dims_, s) != g->dims_.end() ||
+             std::ranges::find(g->bound_, s) != g->bound_.end();
+    };
+    auto unknown = [&](Symbol s) { return !in_scope(s); };
+    if (!c.a.mentions(unknown) && !c.b.mentions(unknown)) g->constraints_.push_back(c);
+  }
+  return g;
+}
+
+Vals copy_node(const Node& n, std::span<const Val> in, DimMap& dims) {
+  Builder& b = Builder::current();
+  OriginScope origin(n.origin_ref());
+  const bool map_dims = !dims.empty();
+  AttrRef attr = n.attr();
+  if (map_dims && attr && attr->has_dims()) attr = attr->substitute(dims);
+  if (n.regions().empty() && n.bound().empty()) {
+    if (!map_dims) return b.emit_typed(n.op(), std::move(attr), in, n.result_types());
+    std::vector<Type> types;
+    for (Type t : n.result_types()) types.push_back(t.substitute(dims));
+    return b.emit_typed(n.op(), std::move(attr), in, types);
+  }
+  std::vector<Region> regions;
+  for (const Region& r : n.regions()) {
+    Region copy{r.graph, {}};
+    for (const auto& d : r.dims) {
+      copy.dims.push_back(d ? std::optional<Dim>(d->substitute(dims)) : std::nullopt);
+    }
+    regions.push_back(std::move(copy));
+  }
+  std::vector<Symbol> bound;
+  for (Symbol s : n.bound()) {
+    bound.push_back(Symbol::like(s));
+    dims.set(s, bound.back());
+  }
+  std::vector<Type> types;
+  for (Type t : n.result_types()) types.push_back(t.substitute(dims));
+  auto r = b.emit_region(n.op(), std::move(attr), in, types, std::move(regions), bound);
+  for (std::size_t k = 0; k < r.bound.size(); ++k) dims.set(n.bound()[k], r.bound[k]);
+  return r.out;
+}
+
+void bind_entry_dims(const Graph& g, std::span<const Type> args, DimMap& dims) {
+  for (std::size_t k = 0; k < g.param_count(); ++k) {
+    const Type p = g.type(static_cast<ValueId>(k));
+    if (!p.has_symbols()) continue;
+    for (int i = 0; i < p.rank(); ++i) {
+      if (auto s = p.dim(i).as_symbol(); s && !dims.find(*s)) dims.set(*s, args[k].dim(i));
+    }
+  }
+  for (Symbol s : g.dims()) {
+    if (dims.find(s)) continue;
+    throw UserError({"TL-SHAPE-004", g.name(),
+                     "no argument's shape determines the size '" + s.name() + "'",
+                     "pass the size explicitly", {}});
+  }
+}
+
+Inlined inline_graph(const Graph& g, std::span<const Val> args, std::span<const Dim> entry) {
+  internal_check(args.size() == g.param_count(), "inline: wrong number of arguments");
+  Builder& b = Builder::current();
+  Inlined r;
+  Vals env(g.value_count());
+  std::vector<Type> types;
+  for (std::size_t k = 0; k < args.size(); ++k) {
+    env[k] = b.lift(args[k]);
+    types.push_back(b.type(env[k]));
+  }
+  if (entry.empty()) {
+    bind_entry_dims(g, types, r.dims);
+  } else {
+    internal_check(entry.size() == g.dims().size(), "inline: wrong number of entry dims");
+    for (std::size_t i = 0; i < entry.size(); ++i) r.dims.set(g.dims()[i], entry[i]);
+  }
+  // Identity entries cost a substitution per node and change nothing.
+  r.dims.drop_identities();
+  for (std::size_t k = 0; k < args.size(); ++k) {
+    const Type want = g.type(static_cast<ValueId>(k)).substitute(r.dims);
+    if (want == types[k]) continue;
+    if (want.dtype() != types[k].dtype() || want.rank() != types[k].rank()) {
+      throw UserError({"TL-SHAPE-001", g.name(), "argument " + std::to_string(k) + " is " +
+                       types[k].to_string() + " where " + want.to_string() + " is expected", "",
+                       {}});
+    }
+    for (int i = 0; i < want.rank(); ++i) {
+      b.require({Constraint::Kind::equal, types[k].dim(i), want.dim(i),
+                 "argument " + std::to_string(k) + ", axis " + std::to_string(i), {}});
+    }
+  }
+  Vals in;
+  for (std::uint32_t i = 0; i < g.node_count(); ++i) {
+    const Node n = g.node(i);
+    in.clear();
+    for (ValueId v : n.operands()) in.push_back(env[v]);
+    const Vals out = copy_node(n, in, r.dims);
+    std::copy(out.begin(), out.end(), env.begin() + n.result());
+  }
+  for (const Constraint& c : g.constraints()) {
+    b.require({c.kind, c.a.substitute(r.dims), c.b.substitute(r.dims), c.what, c.place});
+  }
+  for (ValueId v : g.results()) r.results.push_back(env[v]);
+  return r;
+}
+
+DimMap region_map(const Region& region, const DimMap& outer) {
+  DimMap map;
+  for (std::size_t i = 0; i < region.dims.size(); ++i) {
+    if (region.dims[i]) map.set(region.graph->dims()[i], region.dims[i]->substitute(outer));
+  }
+  return map;
+}
+
+Region make_region(GraphRef g, const DimMap& map) {
+  Region r{std::move(g), {}};
+  for (Symbol s : r.graph->dims()) r.dims.push_back(map.get(s));
+  return r;
+}
+
+}  // namespace tlaloc::ir

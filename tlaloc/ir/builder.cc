@@ -1,0 +1,302 @@
+#include "tlaloc/ir/builder.h"
+
+#include <algorithm>
+#include <atomic>
+#include <unordered_set>
+
+#include "tlaloc/ir/interner.h"
+
+namespace tlaloc::ir {
+namespace {
+
+thread_local std::vector<Builder*> stack;
+std::atomic<std::uint32_t> next_trace{1};
+
+const OriginRef& no_origin() {
+  static const OriginRef origin = std::make_shared<const Origin>();
+  return origin;
+}
+thread_local OriginRef current_origin_ref;
+
+}  // namespace
+
+// ---- the stack of traces ----
+
+Builder::Builder(std::string name)
+    : name_(std::move(name)),
+      trace_(next_trace.fetch_add(1, std::memory_order_relaxed)),
+      depth_(stack.size()),
+      parent_(stack.empty() ? nullptr : stack.back()),
+      interner_(std::make_unique<Interner>()) {
+  stack.push_back(this);
+}
+Builder::~Builder() {
+  // An exception may unwind builders in order only; anything above us is gone already.
+  stack.resize(depth_);
+}
+Builder& Builder::current() {
+  if (stack.empty()) {
+    throw UserError({"TL-TRACE-004", "trace", "an operation on graph values outside of a trace",
+                     "open a Builder first", {}});
+  }
+  return *stack.back();
+}
+bool Builder::active() { return !stack.empty(); }
+Builder& Builder::of(Val v) {
+  for (std::size_t i = stack.size(); i-- > 0;) {
+    if (stack[i]->trace_ == v.trace) return *stack[i];
+  }
+  throw UserError({"TL-TRACE-003", "trace", "a value is used after the trace it belongs to ended",
+                   "return it from the traced function instead of storing it outside", {}});
+}
+Type Val::type() const { return Builder::of(*this).type(*this); }
+
+OriginScope::OriginScope(OriginRef origin) : previous_(std::move(current_origin_ref)) {
+  current_origin_ref = std::move(origin);
+}
+OriginScope::OriginScope(Origin origin)
+    : OriginScope(std::make_shared<const Origin>(std::move(origin))) {}
+OriginScope::~OriginScope() { current_origin_ref = std::move(previous_); }
+const OriginRef& OriginScope::current() {
+  return current_origin_ref ? current_origin_ref : no_origin();
+}
+
+std::uint32_t Builder::current_origin() {
+  const OriginRef& origin = OriginScope::current();
+  if (origins_.empty() || origins_.back() != origin) origins_.push_back(origin);
+  return static_cast<std::uint32_t>(origins_.size() - 1);
+}
+
+// ---- values and nodes ----
+
+std::uint32_t Builder::new_value(Type type, std::uint32_t node) {
+  types_.push_back(type);
+  producers_.push_back(node);
+  return static_cast<std::uint32_t>(types_.size() - 1);
+}
+
+Val Builder::param(Type type, Label label) {
+  const std::uint32_t id = new_value(type, kNoNode);
+  declared_.push_back(id);
+  declared_labels_.push_back(std::move(label));
+  return value(id);
+}
+
+Val Builder::lift(Val v) {
+  internal_check(static_cast<bool>(v), "an absent value was used as an operand");
+  if (v.trace == trace_) return v;
+  Builder& home = of(v);
+  if (home.depth_ > depth_) {
+    throw UserError({"TL-TRACE-003", "trace", "a value of an inner trace is used outside of it",
+                     "return it from the traced function", {}});
+  }
+  for (std::size_t i = 0; i < lifted_.size(); ++i) {
+    if (lifted_[i] == v) return value(lifted_ids_[i]);
+  }
+  const std::uint32_t id = new_value(home.type(v), kNoNode);
+  lifted_.push_back(v);
+  lifted_ids_.push_back(id);
+  return value(id);
+}
+
+std::span<const Val> Builder::lift_all(std::span<const Val> in) {
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    if (in[i].trace == trace_ && in[i]) continue;
+    lift_buffer_.assign(in.begin(), in.end());
+    for (Val& v : lift_buffer_) v = lift(v);
+    return lift_buffer_;
+  }
+  return in;
+}
+
+class Builder::Inference final : public InferContext {
+ public:
+  explicit Inference(Builder& b) : builder_(b) {}
+  void require_equal(Dim a, Dim b, const std::string& what) override {
+    if (a == b) return;
+    builder_.require({Constraint::Kind::equal, a, b, std::string(op->name) + ": " + what, {}});
+  }
+  void require_less_equal(Dim a, Dim b, const std::string& what) override {
+    builder_.require({Constraint::Kind::less_equal, a, b, std::string(op->name) + ": " + what, {}});
+  }
+
+ private:
+  Builder& builder_;
+};
+
+Vals Builder::results_of(std::uint32_t node) const {
+  const NodeData& n = nodes_[node];
+  Vals out(n.result_count);
+  for (std::uint32_t k = 0; k < n.result_count; ++k) out[k] = value(n.result_begin + k);
+  return out;
+}
+
+std::uint32_t Builder::intern(const OpDef& op, AttrRef attr, std::span<const Val> in,
+                              std::span<const Type> types, std::vector<Region> regions,
+                              std::vector<Symbol> bound) {
+  bool interned = !op.traits.unique && !op.traits.ordered;
+  for (const Region& r : regions) interned = interned && !r.graph->has_effects();
+  std::uint64_t hash = 0;
+  if (interned) {
+    hash = hash_node(op, attr.get(), in, regions);
+    auto equal = [&](std::uint32_t i) {
+      const NodeData& n = nodes_[i];
+      if (n.op != &op || n.operand_count != in.size() || n.region_count != regions.size()) {
+        return false;
+      }
+      if (n.bound_count != bound.size() || n.result_count != types.size()) return false;
+      const std::uint32_t* args = operands_.data() + n.operand_begin;
+      auto same_operands = [&](std::size_t a, std::size_t b) {
+        for (std::size_t k = 0; k < in.size(); ++k) {
+          const std::size_t from = k == 0 ? a : k == 1 ? b : k;
+          if (args[k] != in[from].id) return false;
+        }
+        return true;
+      };
+      if (!same_operands(0, 1) && !(op.traits.commutative && in.size() >= 2 && same_operands(1, 0)))
+        return false;
+      if (!n.attr != !attr || (attr && n.attr != attr && !n.attr->equals(*attr))) return false;
+      for (std::uint32_t k = 0; k < n.region_count; ++k) {
+        const Region& r = regions_[n.region_begin + k];
+        if (r.dims != regions[k].dims || !same_graph(*r.graph, *regions[k].graph)) return false;
+      }
+      // Types follow from the rest except where a constraint let them be written differently.
+      if (bound.empty()) {
+        for (std::uint32_t k = 0; k < n.result_count; ++k) {
+          if (types_[n.result_begin + k] != types[k]) return false;
+        }
+      }
+      return true;
+    };
+    if (auto found = interner_->find(hash, equal)) return *found;
+  }
+  NodeData n{};
+  n.op = &op;
+  n.attr = std::move(attr);
+  n.operand_begin = static_cast<std::uint32_t>(operands_.size());
+  n.operand_count = static_cast<std::uint32_t>(in.size());
+  for (Val v : in) operands_.push_back(v.id);
+  n.region_begin = static_cast<std::uint32_t>(regions_.size());
+  n.region_count = static_cast<std::uint32_t>(regions.size());
+  for (Region& r : regions) regions_.push_back(std::move(r));
+  n.bound_begin = static_cast<std::uint32_t>(bound_.size());
+  n.bound_count = static_cast<std::uint32_t>(bound.size());
+  bound_.insert(bound_.end(), bound.begin(), bound.end());
+  n.origin = current_origin();
+  const auto index = static_cast<std::uint32_t>(nodes_.size());
+  n.result_begin = static_cast<std::uint32_t>(types_.size());
+  n.result_count = static_cast<std::uint32_t>(types.size());
+  for (Type t : types) new_value(t, index);
+  nodes_.push_back(std::move(n));
+  if (interned) interner_->insert(hash, index);
+  return index;
+}
+
+Val Builder::emit(const OpDef& op, AttrRef attr, std::span<const Val> operands) {
+  const std::span<const Val> in = lift_all(operands);
+  infer_in_.clear();
+  for (Val v : in) infer_in_.push_back(types_[v.id]);
+  Inference context(*this);
+  context.op = &op;
+  context.attr = attr.get();
+  context.in = infer_in_;
+  context.out = std::move(infer_out_);
+  context.out.clear();
+  try {
+    op.infer(context);
+  } catch (Error& e) {
+    e.add_place(OriginScope::current()->place);
+    throw;
+  }
+  infer_out_ = std::move(context.out);
+  if (op.simplify) {
+    // The rule may emit, and the buffers belong to this builder: give it copies.
+    const std::vector<Type> in_types = infer_in_, out_types = infer_out_;
+    const Vals in_copy(in.begin(), in.end());
+    const Call safe{&op, attr.get(), in_copy, {}, in_types, out_types};
+    if (Val v = op.simplify(safe)) return v;
+    return value(nodes_[intern(op, std::move(attr), in_copy, out_types, {}, {})].result_begin);
+  }
+  return value(nodes_[intern(op, std::move(attr), in, infer_out_, {}, {})].result_begin);
+}
+
+Vals Builder::emit_all(const OpDef& op, AttrRef attr, std::span<const Val> in) {
+  const Val first = emit(op, std::move(attr), in);
+  const std::uint32_t node = producers_[first.id];
+  // A rewrite answers with one value that may be any result of an older node.
+  if (node == kNoNode || nodes_[node].op != &op) return {first};
+  return results_of(node);
+}
+
+Vals Builder::emit_typed(const OpDef& op, AttrRef attr, std::span<const Val> operands,
+                         std::span<const Type> types) {
+  const std::span<const Val> lifted = lift_all(operands);
+  if (op.simplify) {
+    const Vals in(lifted.begin(), lifted.end());
+    std::vector<Type> in_types;
+    for (Val v : in) in_types.push_back(types_[v.id]);
+    if (Val v = op.simplify({&op, attr.get(), in, {}, in_types, types})) return {v};
+    return results_of(intern(op, std::move(attr), in, types, {}, {}));
+  }
+  return results_of(intern(op, std::move(attr), lifted, types, {}, {}));
+}
+
+Builder::NodeResult Builder::emit_region(const OpDef& op, AttrRef attr,
+                                         std::span<const Val> operands,
+                                         std::span<const Type> types, std::vector<Region> regions,
+                                         std::vector<Symbol> bound) {
+  const std::span<const Val> lifted = lift_all(operands);
+  const Vals in(lifted.begin(), lifted.end());
+  const std::uint32_t index =
+      intern(op, std::move(attr), in, types, std::move(regions), std::move(bound));
+  const NodeData& n = nodes_[index];
+  NodeResult r;
+  r.out = results_of(index);
+  r.bound.assign(bound_.begin() + n.bound_begin, bound_.begin() + n.bound_begin + n.bound_count);
+  return r;
+}
+
+// ---- questions that rules ask ----
+
+Truth Builder::equal_here(Dim a, Dim b) const {
+  return equal(a.substitute(solved_), b.substitute(solved_));
+}
+
+void Builder::require(Constraint c) {
+  const Dim a = c.a.substitute(solved_), b = c.b.substitute(solved_);
+  const Truth t = c.kind == Constraint::Kind::equal ? equal(a, b) : less_equal(a, b);
+  if (t == Truth::yes) return;
+  if (!c.place.known()) c.place = OriginScope::current()->place;
+  if (t == Truth::no) {
+    const char* relation = c.kind == Constraint::Kind::equal ? " is not " : " is not at most ";
+    throw UserError({"TL-SHAPE-001", "", c.what + ": " + c.a.to_string() + relation +
+                     c.b.to_string(), "", c.place});
+  }
+  for (const Constraint& old : constraints_) {
+    if (old.kind == c.kind && old.a == c.a && old.b == c.b) return;
+  }
+  if (c.kind == Constraint::Kind::equal) {
+    // Oriented as a substitution, so that later proofs succeed.
+    if (auto solved = solve_equal(a, b)) {
+      DimMap one;
+      one.set(solved->first, solved->second);
+      solved_.compose(one);
+      solved_.set(solved->first, solved->second);
+    }
+  }
+  constraints_.push_back(std::move(c));
+}
+
+const OpDef* Builder::op_of(Val v) const {
+  return v.trace == trace_ && producers_[v.id] != kNoNode ? nodes_[producers_[v.id]].op : nullptr;
+}
+const Attr* Builder::attr_of(Val v) const { return nodes_[producers_[v.id]].attr.get(); }
+Val Builder::operand_of(Val v, std::size_t k) const {
+  return value(operands_[nodes_[producers_[v.id]].operand_begin + k]);
+}
+const Origin& Builder::origin_of(Val v) const {
+  const std::uint32_t node = producers_[v.id];
+  return node == kNoNode ? *no_origin() : *origins_[nodes_[node].origin];
+}
+
+}  // namespace tlaloc::ir

@@ -1,0 +1,157 @@
+// Builds graphs: infers types, applies exact local rewrites, interns.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "tlaloc/ir/graph.h"
+
+namespace tlaloc::ir {
+
+/// One trace. Builders form a stack per thread; ops emit into the innermost one, and a handle of
+/// an outer trace used there becomes an explicit operand (closure conversion, see `lifted`).
+class Builder {
+ public:
+  explicit Builder(std::string name = "");
+  ~Builder();
+  Builder(const Builder&) = delete;
+  Builder& operator=(const Builder&) = delete;
+
+  /// The innermost builder of this thread; UserError TL-TRACE-004 when nothing is being traced.
+  static Builder& current();
+  static bool active();
+  /// The builder of a live handle; UserError TL-TRACE-003 when its trace has ended.
+  static Builder& of(Val v);
+
+  Val param(Type type, Label label = {});
+  /// Emits one primitive: infers, rewrites, interns. Returns its first result.
+  Val emit(const OpDef& op, AttrRef attr, std::span<const Val> in);
+  Val emit(const OpDef& op, AttrRef attr, std::initializer_list<Val> in) {
+    return emit(op, std::move(attr), std::span<const Val>(in.begin(), in.size()));
+  }
+  Vals emit_all(const OpDef& op, AttrRef attr, std::span<const Val> in);
+
+  struct NodeResult {
+    Vals out;
+    /// The symbols the node binds; an older, equal node's when interning found one.
+    std::vector<Symbol> bound;
+  };
+  /// Emits a node with regions; the caller gives result types in terms of `bound`.
+  NodeResult emit_region(const OpDef& op, AttrRef attr, std::span<const Val> in,
+                         std::span<const Type> types, std::vector<Region> regions,
+                         std::vector<Symbol> bound = {});
+
+  /// Outer handles that became operands, in order; the built graph has them as its first params.
+  const Vals& lifted() const { return lifted_; }
+  /// `v` as a value of this builder.
+  Val lift(Val v);
+
+  Type type(Val v) const { return types_[v.id]; }
+  /// Records a == b (or a <= b) unless proved; throws UserError TL-SHAPE-001 when disproved.
+  void require(Constraint constraint);
+  /// `equal`, using the constraints recorded so far.
+  Truth equal_here(Dim a, Dim b) const;
+
+  /// As `emit`, for results whose types are known already (copies of nodes).
+  Vals emit_typed(const OpDef& op, AttrRef attr, std::span<const Val> in,
+                  std::span<const Type> types);
+
+  /// The node that computes v, for rules that look at producers; null for params.
+  const OpDef* op_of(Val v) const;
+  const Attr* attr_of(Val v) const;
+  Val operand_of(Val v, std::size_t k) const;
+  /// True if v is a constant; then `scalar_of` may be asked.
+  bool is_constant(Val v) const;
+
+  const Origin& origin_of(Val v) const;
+
+  struct Close {
+    std::vector<Dim> result_dims;
+    std::vector<Label> result_labels;
+    /// When not empty: all params of the graph in this order, instead of lifted then declared.
+    Vals params;
+    bool keep_dead = false;  ///< keep nodes that no result needs
+  };
+  /// Ends the trace. Nodes that no result or effect needs are dropped; constraints stay.
+  GraphRef build(std::span<const Val> results, Close close);
+  GraphRef build(std::span<const Val> results) { return build(results, Close{}); }
+
+  std::uint32_t trace() const { return trace_; }
+  std::size_t depth() const { return depth_; }
+
+ private:
+  class Inference;
+  struct Interner;
+  Val value(std::uint32_t id) const { return {id, trace_}; }
+  std::span<const Val> lift_all(std::span<const Val> in);
+  std::uint32_t new_value(Type type, std::uint32_t node);
+  Vals results_of(std::uint32_t node) const;
+  /// The equal node seen before, or a new one.
+  std::uint32_t intern(const OpDef& op, AttrRef attr, std::span<const Val> in,
+                       std::span<const Type> types, std::vector<Region> regions,
+                       std::vector<Symbol> bound);
+  std::uint32_t current_origin();
+  std::vector<bool> live_nodes(std::span<const Val> results, const Close& close) const;
+
+  std::string name_;
+  std::uint32_t trace_;
+  std::size_t depth_;
+  Builder* parent_;
+  std::vector<Type> types_;
+  std::vector<std::uint32_t> producers_;  // kNoNode for params
+  std::vector<NodeData> nodes_;
+  std::vector<std::uint32_t> operands_;
+  std::vector<Region> regions_;
+  std::vector<Symbol> bound_;
+  std::vector<OriginRef> origins_;
+  std::vector<Constraint> constraints_;
+  DimMap solved_;
+  std::vector<std::uint32_t> declared_;
+  std::vector<Label> declared_labels_;
+  Vals lifted_;
+  std::vector<std::uint32_t> lifted_ids_;
+  Vals lift_buffer_;
+  std::vector<Type> infer_in_, infer_out_;
+  std::unique_ptr<Interner> interner_;
+};
+
+/// While alive, nodes emitted in this thread carry this origin.
+class OriginScope {
+ public:
+  explicit OriginScope(OriginRef origin);
+  explicit OriginScope(Origin origin);
+  ~OriginScope();
+  OriginScope(const OriginScope&) = delete;
+  OriginScope& operator=(const OriginScope&) = delete;
+  static const OriginRef& current();
+
+ private:
+  OriginRef previous_;
+};
+
+/// Re-emits node `n` of another graph into the current builder: operands given, dims substituted
+/// by `dims`, which is extended by what the node binds. Rewrites and interning apply again.
+Vals copy_node(const Node& n, std::span<const Val> in, DimMap& dims);
+
+struct Inlined {
+  Vals results;
+  DimMap dims;  ///< entry and bound symbols of the inlined graph in terms of the caller's
+};
+/// Inlines a graph: `args` for its params, `entry` for its entry dims (in order). When `entry` is
+/// empty, entry dims are matched against the shapes of the arguments.
+Inlined inline_graph(const Graph& g, std::span<const Val> args, std::span<const Dim> entry = {});
+
+/// Matches param shapes against argument types: binds each entry symbol that is an axis on its
+/// own, then substitutes. Symbols that no shape determines must be in `dims` already; otherwise
+/// UserError TL-SHAPE-004.
+void bind_entry_dims(const Graph& g, std::span<const Type> args, DimMap& dims);
+
+/// The region's entry symbols in terms of the caller: region.dims under `outer`.
+DimMap region_map(const Region& region, const DimMap& outer);
+/// Region dims for `g` where `map` gives each entry symbol (identity when unmapped).
+Region make_region(GraphRef g, const DimMap& map);
+
+}  // namespace tlaloc::ir

@@ -1,0 +1,517 @@
+#include "tlaloc/ir/dim.h"
+
+#include <algorithm>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <shared_mutex>
+#include <unordered_set>
+
+#include "tlaloc/base/error.h"
+#include "tlaloc/ir/dim_expr.h"
+
+namespace tlaloc::ir {
+namespace {
+
+[[noreturn]] void overflow() {
+  throw UserError({"TL-SIZE-001", "dim", "size arithmetic overflows 64 bits",
+                   "use smaller sizes", {}});
+}
+std::int64_t add(std::int64_t a, std::int64_t b) {
+  std::int64_t r;
+  if (__builtin_add_overflow(a, b, &r)) overflow();
+  return r;
+}
+std::int64_t mul(std::int64_t a, std::int64_t b) {
+  std::int64_t r;
+  if (__builtin_mul_overflow(a, b, &r)) overflow();
+  return r;
+}
+std::int64_t floor_div(std::int64_t a, std::int64_t b) {
+  if (b == 0) throw UserError({"TL-SIZE-002", "dim", "division of a size by zero", "", {}});
+  if (b == -1) return mul(a, -1);
+  const std::int64_t q = a / b;
+  return q - (a % b != 0 && (a < 0) != (b < 0));
+}
+std::int64_t floor_mod(std::int64_t a, std::int64_t b) { return add(a, -mul(b, floor_div(a, b))); }
+
+struct SymbolTable {
+  std::shared_mutex mutex;
+  std::deque<SymbolFacts> facts;  // a deque: references stay valid while it grows
+};
+SymbolTable& symbol_table() {
+  static auto* table = new SymbolTable;  // never destroyed: symbols outlive static objects
+  return *table;
+}
+
+struct ExprHash {
+  using is_transparent = void;
+  std::size_t operator()(const std::unique_ptr<Dim::Expr>& e) const { return e->hash; }
+  std::size_t operator()(const Dim::Expr& e) const { return e.hash; }
+};
+struct ExprEqual {
+  using is_transparent = void;
+  bool operator()(const std::unique_ptr<Dim::Expr>& a, const std::unique_ptr<Dim::Expr>& b) const {
+    return a->terms == b->terms;
+  }
+  bool operator()(const Dim::Expr& a, const std::unique_ptr<Dim::Expr>& b) const {
+    return a.terms == b->terms;
+  }
+  bool operator()(const std::unique_ptr<Dim::Expr>& a, const Dim::Expr& b) const {
+    return a->terms == b.terms;
+  }
+};
+struct ExprTable {
+  std::mutex mutex;
+  std::unordered_set<std::unique_ptr<Dim::Expr>, ExprHash, ExprEqual> set;
+};
+ExprTable& expr_table() {
+  static auto* table = new ExprTable;  // interned for the life of the process
+  return *table;
+}
+
+std::size_t mix(std::size_t h, std::size_t v) {
+  return (h ^ v) * 0x9e3779b97f4a7c15u + (h >> 29);
+}
+std::size_t hash_terms(const std::vector<DimTerm>& terms) {
+  std::size_t h = terms.size();
+  for (const DimTerm& t : terms) {
+    h = mix(h, static_cast<std::size_t>(t.coefficient));
+    for (const DimAtom& a : t.atoms) {
+      h = mix(h, static_cast<std::size_t>(a.kind));
+      h = mix(h, a.symbol);
+      h = mix(mix(h, a.a.word()), a.b.word());
+    }
+  }
+  return h;
+}
+
+std::vector<DimTerm> terms_of(Dim d) {
+  if (!d.is_constant()) return d.expr()->terms;
+  if (d.constant() == 0) return {};
+  return {{{}, d.constant()}};
+}
+
+int compare(Dim a, Dim b);
+int compare(const DimAtom& a, const DimAtom& b) {
+  if (a.kind != b.kind) return a.kind < b.kind ? -1 : 1;
+  if (a.symbol != b.symbol) return a.symbol < b.symbol ? -1 : 1;
+  if (a.kind == DimAtomKind::symbol) return 0;
+  if (int c = compare(a.a, b.a)) return c;
+  return compare(a.b, b.b);
+}
+// Higher degree first, so that "n*m + n + 1" reads as people write it.
+int compare_monomials(const std::vector<DimAtom>& a, const std::vector<DimAtom>& b) {
+  if (a.size() != b.size()) return a.size() > b.size() ? -1 : 1;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (int c = compare(a[i], b[i])) return c;
+  }
+  return 0;
+}
+int compare(Dim a, Dim b) {
+  if (a == b) return 0;
+  const auto x = terms_of(a), y = terms_of(b);
+  for (std::size_t i = 0; i < std::min(x.size(), y.size()); ++i) {
+    if (int c = compare_monomials(x[i].atoms, y[i].atoms)) return c;
+    if (x[i].coefficient != y[i].coefficient) {
+      return x[i].coefficient < y[i].coefficient ? -1 : 1;
+    }
+  }
+  return x.size() < y.size() ? -1 : 1;
+}
+
+}  // namespace
+
+bool operator==(const DimAtom& a, const DimAtom& b) {
+  return a.kind == b.kind && a.symbol == b.symbol && a.a == b.a && a.b == b.b;
+}
+
+/// Canonicalizes and interns; the only door to Dim's private constructor.
+struct DimOps {
+  static Dim make(std::vector<DimTerm> terms) {
+    std::sort(terms.begin(), terms.end(), [](const DimTerm& a, const DimTerm& b) {
+      return compare_monomials(a.atoms, b.atoms) < 0;
+    });
+    std::vector<DimTerm> merged;
+    for (DimTerm& t : terms) {
+      if (!merged.empty() && compare_monomials(merged.back().atoms, t.atoms) == 0) {
+        merged.back().coefficient = add(merged.back().coefficient, t.coefficient);
+      } else {
+        merged.push_back(std::move(t));
+      }
+    }
+    std::erase_if(merged, [](const DimTerm& t) { return t.coefficient == 0; });
+    if (merged.empty()) return Dim(std::int64_t{0});
+    if (merged.size() == 1 && merged[0].atoms.empty()) return Dim(merged[0].coefficient);
+    Dim::Expr key{std::move(merged), 0};
+    key.hash = hash_terms(key.terms);
+    ExprTable& table = expr_table();
+    std::lock_guard lock(table.mutex);
+    auto it = table.set.find(key);
+    if (it == table.set.end()) {
+      it = table.set.insert(std::make_unique<Dim::Expr>(std::move(key))).first;
+    }
+    return Dim(Dim::FromWord{}, reinterpret_cast<std::uint64_t>(it->get()));
+  }
+  static Dim atom(DimAtom a) { return make({{{std::move(a)}, 1}}); }
+};
+
+Symbol Symbol::fresh(SymbolFacts facts) {
+  SymbolTable& table = symbol_table();
+  std::unique_lock lock(table.mutex);
+  table.facts.push_back(std::move(facts));
+  return Symbol(static_cast<std::uint32_t>(table.facts.size() - 1));
+}
+const SymbolFacts& Symbol::facts() const {
+  SymbolTable& table = symbol_table();
+  std::shared_lock lock(table.mutex);
+  return table.facts[id_];
+}
+
+Dim::Dim(std::int64_t value) {
+  // One bit is the tag. Sizes beyond 2^62 are absurd and refused like an overflow.
+  if (value > (std::int64_t{1} << 62) - 1 || value < -(std::int64_t{1} << 62)) overflow();
+  word_ = (static_cast<std::uint64_t>(value) << 1) | 1;
+}
+Dim::Dim(Symbol symbol) {
+  *this = DimOps::atom({DimAtomKind::symbol, symbol.id(), Dim(0), Dim(0)});
+}
+
+std::optional<Symbol> Dim::as_symbol() const {
+  if (is_constant()) return std::nullopt;
+  const auto& t = expr()->terms;
+  if (t.size() == 1 && t[0].coefficient == 1 && t[0].atoms.size() == 1 &&
+      t[0].atoms[0].kind == DimAtomKind::symbol) {
+    return Symbol::from_id(t[0].atoms[0].symbol);
+  }
+  return std::nullopt;
+}
+
+void Dim::each_symbol(const std::function<void(Symbol)>& visit) const {
+  if (is_constant()) return;
+  for (const DimTerm& t : expr()->terms) {
+    for (const DimAtom& a : t.atoms) {
+      if (a.kind == DimAtomKind::symbol) {
+        visit(Symbol::from_id(a.symbol));
+      } else {
+        a.a.each_symbol(visit);
+        a.b.each_symbol(visit);
+      }
+    }
+  }
+}
+std::vector<Symbol> Dim::symbols() const {
+  std::vector<Symbol> r;
+  each_symbol([&](Symbol s) {
+    if (std::find(r.begin(), r.end(), s) == r.end()) r.push_back(s);
+  });
+  return r;
+}
+bool Dim::mentions(const std::function<bool(Symbol)>& predicate) const {
+  bool found = false;
+  each_symbol([&](Symbol s) { found = found || predicate(s); });
+  return found;
+}
+
+Dim operator+(Dim a, Dim b) {
+  if (a.is_constant() && b.is_constant()) return Dim(add(a.constant(), b.constant()));
+  auto terms = terms_of(a);
+  for (DimTerm& t : terms_of(b)) terms.push_back(std::move(t));
+  return DimOps::make(std::move(terms));
+}
+Dim operator-(Dim a, Dim b) { return a + b * Dim(-1); }
+Dim operator*(Dim a, Dim b) {
+  if (a.is_constant() && b.is_constant()) return Dim(mul(a.constant(), b.constant()));
+  std::vector<DimTerm> terms;
+  for (const DimTerm& x : terms_of(a)) {
+    for (const DimTerm& y : terms_of(b)) {
+      DimTerm t{x.atoms, mul(x.coefficient, y.coefficient)};
+      t.atoms.insert(t.atoms.end(), y.atoms.begin(), y.atoms.end());
+      std::sort(t.atoms.begin(), t.atoms.end(),
+                [](const DimAtom& p, const DimAtom& q) { return compare(p, q) < 0; });
+      terms.push_back(std::move(t));
+    }
+  }
+  return DimOps::make(std::move(terms));
+}
+
+namespace {
+/// The largest known integer that divides every value of the term.
+std::int64_t known_divisor(const DimTerm& t) {
+  std::int64_t d = std::abs(t.coefficient);
+  for (const DimAtom& a : t.atoms) {
+    if (a.kind == DimAtomKind::symbol) {
+      std::int64_t r;
+      const std::int64_t m = Symbol::from_id(a.symbol).facts().multiple_of;
+      if (m > 1 && !__builtin_mul_overflow(d, m, &r)) d = r;
+    }
+  }
+  return d;
+}
+/// d = b * whole + rest, where the coefficients of `whole` are exact quotients.
+std::pair<Dim, Dim> split_multiples(Dim d, std::int64_t b) {
+  std::vector<DimTerm> whole, rest;
+  for (DimTerm& t : terms_of(d)) {
+    if (t.atoms.empty()) {
+      const std::int64_t q = floor_div(t.coefficient, b);
+      if (q) whole.push_back({{}, q});
+      if (std::int64_t r = t.coefficient - q * b) rest.push_back({{}, r});
+    } else if (t.coefficient % b == 0) {
+      whole.push_back({t.atoms, t.coefficient / b});
+    } else {
+      rest.push_back(std::move(t));
+    }
+  }
+  return {DimOps::make(std::move(whole)), DimOps::make(std::move(rest))};
+}
+bool divisible(Dim d, std::int64_t b) {
+  for (const DimTerm& t : terms_of(d)) {
+    if (known_divisor(t) % b != 0) return false;
+  }
+  return true;
+}
+}  // namespace
+
+Dim floordiv(Dim a, Dim b) {
+  if (b.is_constant()) {
+    const std::int64_t divisor = b.constant();
+    if (a.is_constant()) return Dim(floor_div(a.constant(), divisor));
+    if (divisor == 0) floor_div(1, 0);
+    if (divisor == 1) return a;
+    if (divisor == -1) return a * Dim(-1);
+    if (divisor > 0) {
+      auto [whole, rest] = split_multiples(a, divisor);
+      const Interval range = bounds(rest);
+      if (range.lower >= 0 && range.upper < divisor) return whole;
+      if (whole != Dim(0)) return whole + floordiv(rest, b);
+    }
+  } else if (a == b && bounds(b).lower > 0) {
+    return Dim(1);
+  }
+  return DimOps::atom({DimAtomKind::floordiv, 0, a, b});
+}
+
+Dim mod(Dim a, Dim b) {
+  if (b.is_constant()) {
+    const std::int64_t divisor = b.constant();
+    if (a.is_constant()) return Dim(floor_mod(a.constant(), divisor));
+    if (divisor == 0) floor_div(1, 0);
+    if (divisor == 1 || divisor == -1) return Dim(0);
+    if (divisor > 0) {
+      if (divisible(a, divisor)) return Dim(0);
+      auto [whole, rest] = split_multiples(a, divisor);
+      const Interval range = bounds(rest);
+      if (range.lower >= 0 && range.upper < divisor) return rest;
+      a = rest;
+    }
+  }
+  return DimOps::atom({DimAtomKind::mod, 0, a, b});
+}
+
+Dim min(Dim a, Dim b) {
+  if (less_equal(a, b) == Truth::yes) return a;
+  if (less_equal(b, a) == Truth::yes) return b;
+  if (compare(a, b) > 0) std::swap(a, b);
+  return DimOps::atom({DimAtomKind::min, 0, a, b});
+}
+Dim max(Dim a, Dim b) {
+  if (less_equal(a, b) == Truth::yes) return b;
+  if (less_equal(b, a) == Truth::yes) return a;
+  if (compare(a, b) > 0) std::swap(a, b);
+  return DimOps::atom({DimAtomKind::max, 0, a, b});
+}
+
+Dim Dim::substitute(const DimMap& map) const {
+  if (is_constant() || map.empty()) return *this;
+  if (!mentions([&](Symbol s) { return map.find(s) != nullptr; })) return *this;
+  if (auto s = as_symbol()) return map.get(*s);
+  Dim sum(0);
+  for (const DimTerm& t : expr()->terms) {
+    Dim product(t.coefficient);
+    for (const DimAtom& a : t.atoms) {
+      switch (a.kind) {
+        case DimAtomKind::symbol: product *= map.get(Symbol::from_id(a.symbol)); break;
+        case DimAtomKind::floordiv:
+          product *= floordiv(a.a.substitute(map), a.b.substitute(map));
+          break;
+        case DimAtomKind::mod: product *= mod(a.a.substitute(map), a.b.substitute(map)); break;
+        case DimAtomKind::min: product *= min(a.a.substitute(map), a.b.substitute(map)); break;
+        case DimAtomKind::max: product *= max(a.a.substitute(map), a.b.substitute(map)); break;
+      }
+    }
+    sum += product;
+  }
+  return sum;
+}
+
+std::int64_t Dim::evaluate(const std::function<std::int64_t(Symbol)>& value_of) const {
+  if (is_constant()) return constant();
+  std::int64_t sum = 0;
+  for (const DimTerm& t : expr()->terms) {
+    std::int64_t product = t.coefficient;
+    for (const DimAtom& a : t.atoms) {
+      std::int64_t v = 0;
+      if (a.kind == DimAtomKind::symbol) {
+        v = value_of(Symbol::from_id(a.symbol));
+      } else {
+        const std::int64_t x = a.a.evaluate(value_of), y = a.b.evaluate(value_of);
+        switch (a.kind) {
+          case DimAtomKind::floordiv: v = floor_div(x, y); break;
+          case DimAtomKind::mod: v = floor_mod(x, y); break;
+          case DimAtomKind::min: v = std::min(x, y); break;
+          default: v = std::max(x, y); break;
+        }
+      }
+      product = mul(product, v);
+    }
+    sum = add(sum, product);
+  }
+  return sum;
+}
+
+namespace {
+constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
+// kMin and kMax stand for minus and plus infinity.
+std::int64_t sat_mul(std::int64_t a, std::int64_t b) {
+  if (a == 0 || b == 0) return 0;
+  std::int64_t r;
+  const bool infinite = a == kMax || a == kMin || b == kMax || b == kMin;
+  if (infinite || __builtin_mul_overflow(a, b, &r)) return (a < 0) == (b < 0) ? kMax : kMin;
+  return r;
+}
+std::int64_t sat_add(std::int64_t a, std::int64_t b, std::int64_t infinity) {
+  if (a == infinity || b == infinity) return infinity;
+  std::int64_t r;
+  if (__builtin_add_overflow(a, b, &r)) return a < 0 ? kMin : kMax;
+  return r;
+}
+Interval times(Interval a, Interval b) {
+  const std::int64_t p[4] = {sat_mul(a.lower, b.lower), sat_mul(a.lower, b.upper),
+                             sat_mul(a.upper, b.lower), sat_mul(a.upper, b.upper)};
+  return {*std::min_element(p, p + 4), *std::max_element(p, p + 4)};
+}
+Interval bounds(const DimAtom& a) {
+  if (a.kind == DimAtomKind::symbol) {
+    const auto& f = Symbol::from_id(a.symbol).facts();
+    return {f.lower, f.upper};
+  }
+  const Interval x = ir::bounds(a.a), y = ir::bounds(a.b);
+  switch (a.kind) {
+    case DimAtomKind::min: return {std::min(x.lower, y.lower), std::min(x.upper, y.upper)};
+    case DimAtomKind::max: return {std::max(x.lower, y.lower), std::max(x.upper, y.upper)};
+    case DimAtomKind::mod:
+      if (y.lower > 0) return {0, y.upper == kMax ? kMax : y.upper - 1};
+      return {kMin, kMax};
+    default:
+      if (y.lower <= 0) return {kMin, kMax};
+      // Monotone in the dividend; the divisor of smallest magnitude gives the widest result.
+      {
+        auto div = [](std::int64_t n, std::int64_t d) {
+          if (n == kMin || n == kMax) return d == kMax ? (n < 0 ? std::int64_t{-1} : kMax) : n;
+          return d == kMax ? (n < 0 ? std::int64_t{-1} : std::int64_t{0}) : floor_div(n, d);
+        };
+        return {std::min(div(x.lower, y.lower), div(x.lower, y.upper)),
+                std::max(div(x.upper, y.lower), div(x.upper, y.upper))};
+      }
+  }
+}
+}  // namespace
+
+Interval bounds(Dim d) {
+  if (d.is_constant()) return {d.constant(), d.constant()};
+  Interval sum{0, 0};
+  for (const DimTerm& t : d.expr()->terms) {
+    Interval product{t.coefficient, t.coefficient};
+    for (const DimAtom& a : t.atoms) product = times(product, bounds(a));
+    sum = {sat_add(sum.lower, product.lower, kMin), sat_add(sum.upper, product.upper, kMax)};
+  }
+  return sum;
+}
+
+namespace {
+/// c * floordiv(a, b) is (c / b) * a where b divides both c and, provably, a.
+Dim expand_exact_divisions(Dim d) {
+  if (d.is_constant()) return d;
+  Dim sum(0);
+  bool changed = false;
+  for (const DimTerm& t : d.expr()->terms) {
+    std::int64_t coefficient = t.coefficient;
+    std::vector<DimAtom> kept;
+    Dim factor(1);
+    for (const DimAtom& a : t.atoms) {
+      if (a.kind == DimAtomKind::floordiv && a.b.is_constant() && a.b.constant() > 0 &&
+          coefficient % a.b.constant() == 0 && divisible(a.a, a.b.constant())) {
+        coefficient /= a.b.constant();
+        factor *= a.a;
+        changed = true;
+      } else {
+        kept.push_back(a);
+      }
+    }
+    sum += DimOps::make({{std::move(kept), coefficient}}) * factor;
+  }
+  return changed ? expand_exact_divisions(sum) : d;
+}
+}  // namespace
+
+Truth equal(Dim a, Dim b) {
+  if (a == b) return Truth::yes;
+  const Dim d = expand_exact_divisions(a - b);
+  if (d.is_constant()) return d.constant() == 0 ? Truth::yes : Truth::no;
+  const Interval range = bounds(d);
+  if (range.lower > 0 || range.upper < 0) return Truth::no;
+  // 2*n = 3 has no solution: the symbolic part is a multiple of g, the constant is not.
+  std::int64_t g = 0, constant = 0;
+  for (const DimTerm& t : d.expr()->terms) {
+    if (t.atoms.empty()) constant = t.coefficient;
+    else g = std::gcd(g, known_divisor(t));
+  }
+  if (g > 1 && constant % g != 0) return Truth::no;
+  return Truth::unknown;
+}
+Truth less_equal(Dim a, Dim b) {
+  const Interval range = bounds(expand_exact_divisions(b - a));
+  if (range.lower >= 0) return Truth::yes;
+  if (range.upper < 0) return Truth::no;
+  return Truth::unknown;
+}
+Truth less(Dim a, Dim b) { return !less_equal(b, a); }
+
+double typical(Dim d) {
+  if (d.is_constant()) return static_cast<double>(d.constant());
+  double sum = 0;
+  for (const DimTerm& t : d.expr()->terms) {
+    double product = static_cast<double>(t.coefficient);
+    for (const DimAtom& a : t.atoms) {
+      switch (a.kind) {
+        case DimAtomKind::symbol:
+          product *= static_cast<double>(Symbol::from_id(a.symbol).facts().typical);
+          break;
+        case DimAtomKind::floordiv: product *= typical(a.a) / std::max(1.0, typical(a.b)); break;
+        case DimAtomKind::mod: product *= typical(a.b) / 2; break;
+        case DimAtomKind::min: product *= std::min(typical(a.a), typical(a.b)); break;
+        case DimAtomKind::max: product *= std::max(typical(a.a), typical(a.b)); break;
+      }
+    }
+    sum += product;
+  }
+  return sum;
+}
+
+std::optional<std::pair<Symbol, Dim>> solve_equal(Dim a, Dim b) {
+  const Dim d = a - b;
+  if (d.is_constant()) return std::nullopt;
+  for (const DimTerm& t : d.expr()->terms) {
+    if (t.atoms.size() != 1 || t.atoms[0].kind != DimAtomKind::symbol) continue;
+    if (t.coefficient != 1 && t.coefficient != -1) continue;
+    const Symbol s = Symbol::from_id(t.atoms[0].symbol);
+    const Dim rest = d - Dim(s) * Dim(t.coefficient);
+    if (rest.mentions([&](Symbol q) { return q == s; })) continue;
+    return std::pair{s, rest * Dim(-t.coefficient)};
+  }
+  return std::nullopt;
+}
+
+}  // namespace tlaloc::ir

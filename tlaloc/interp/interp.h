@@ -1,0 +1,50 @@
+// The reference interpreter: the oracle for every transform and back end. Simple, dtype-faithful,
+// one thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "tlaloc/base/host_array.h"
+#include "tlaloc/ir/graph.h"
+
+namespace tlaloc::interp {
+
+/// Sizes of symbols.
+using DimValues = std::unordered_map<std::uint32_t, std::int64_t>;
+
+/// What a run did; for tests of complexity and memory.
+struct Stats {
+  std::int64_t nodes = 0;     ///< nodes evaluated, in regions too
+  std::int64_t work = 0;      ///< elements written
+  std::int64_t recorded = 0;  ///< elements stacked or appended by loops
+  std::int64_t copies = 0;    ///< in-place updates that had to copy their operand
+  std::int64_t bodies = 0;    ///< loop bodies run
+};
+
+struct Options {
+  DimValues dims;  ///< entry dims that no argument's shape determines
+  Stats* stats = nullptr;
+  /// Stop at the first NaN or infinity that no operand had: UserError TL-NAN-001 with the op and
+  /// the user's line.
+  bool check_nan = false;
+  /// Polled between nodes; true cancels with UserError TL-CANCEL-001.
+  std::function<bool()> cancelled;
+};
+
+struct Outcome {
+  std::vector<HostArray> results;
+  std::vector<std::int64_t> result_dims;  ///< values of g.result_dims()
+};
+
+/// Evaluates g. Arguments are consumed: an argument that nobody else holds may be updated in place.
+/// Errors: UserError TL-ARITY-001, TL-SHAPE-002 (argument does not fit its param), TL-SHAPE-001 (a
+/// constraint fails, with both axis names), TL-LOOP-001 (max_trips exceeded).
+Outcome evaluate(const ir::Graph& g, std::vector<HostArray> args, const Options& options = {});
+std::vector<HostArray> run(const ir::Graph& g, std::vector<HostArray> args,
+                           const Options& options = {});
+
+}  // namespace tlaloc::interp

@@ -1,0 +1,27 @@
+#include "tlaloc/ops/kinds.h"
+
+namespace tlaloc::ops {
+
+void Unary::emit_batched(const Call& c, BatchContext& ctx, std::initializer_list<Val> in) {
+  ctx.set(0, emit_like(c, in));
+}
+
+void Binary::infer_same(InferContext& c) {
+  if (c.in.size() != 2) c.fail("TL-ARITY-001", "takes two operands");
+  const Type a = c.in[0], b = c.in[1];
+  if (a.dtype() != b.dtype()) c.fail("TL-DTYPE-001", "dtypes differ", "convert one operand");
+  if (a.encoding() || b.encoding()) c.fail(kDTypeError, "does not accept quantized values");
+  if (a.rank() != b.rank()) c.fail("TL-RANK-001", "ranks differ", "broadcast one operand");
+  for (int i = 0; i < a.rank(); ++i) {
+    c.require_equal(a.dim(i), b.dim(i), "axis " + std::to_string(i));
+  }
+  c.out.push_back(a);
+}
+
+Val Binary::add_tangents(Val a, Val b) {
+  if (!a) return b;
+  if (!b) return a;
+  return add(a, b);
+}
+
+}  // namespace tlaloc::ops

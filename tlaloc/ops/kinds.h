@@ -1,0 +1,153 @@
+// What ops of one kind share, so that a typical op stays under fifteen lines.
+#pragma once
+
+#include <cmath>
+#include <concepts>
+#include <type_traits>
+
+#include "tlaloc/base/error.h"
+#include "tlaloc/ops/op.h"
+#include "tlaloc/ops/val_ops.h"
+
+namespace tlaloc::ops {
+
+/// True if O::eval accepts the compute type of `dtype`: the op's domain is what its `eval` is
+/// constrained to (std::floating_point, std::integral, …), stated once. bool counts only where
+/// eval takes exactly bool.
+template <class O, class T>
+concept EvaluatesUnary = requires(T x) { O::template eval<T>(x); };
+template <class O, class T>
+concept EvaluatesBinary = requires(T x) { O::template eval<T>(x, x); };
+
+template <class T>
+struct Storage {
+  using Compute = ComputeType<T>;
+  static Compute load(T x) { return static_cast<Compute>(x); }
+  template <class R>
+  static T store(R r) {
+    return static_cast<T>(r);
+  }
+};
+
+inline const char* const kDTypeError = "TL-DTYPE-004";
+
+/// y = f(x), elementwise, with the operand's type. The op supplies
+///   template <concept T> static T eval(T x);
+///   static Val jvp(Val x, Val y, Val dx);          (or kNoJvp)
+///   static Val transpose(Val ct);                  if linear (or kNoTranspose; see NotLinear)
+struct Unary {
+  static constexpr bool kElementwise = true;
+  static constexpr bool kBatch = true;
+
+  template <class O>
+  static constexpr bool accepts(DType t) {
+    if (is_complex(t)) return false;
+    bool ok = false;
+    dispatch(t, [&]<class T>(TypeTag<T>) { ok = EvaluatesUnary<O, ComputeType<T>>; });
+    return ok;
+  }
+  template <class O>
+  static void infer(InferContext& c) {
+    if (c.in.size() != 1) c.fail("TL-ARITY-001", "takes one operand");
+    if (!accepts<O>(c.in[0].dtype()) || c.in[0].encoding()) {
+      c.fail(kDTypeError, "does not accept this element type", "convert the operand first");
+    }
+    c.out.push_back(c.in[0]);
+  }
+  template <class O>
+  static void eval(EvalContext& c) {
+    HostArray x = c.take(0);
+    dispatch(x.dtype(), [&]<class T>(TypeTag<T>) {
+      using C = ComputeType<T>;
+      if constexpr (EvaluatesUnary<O, C>) {
+        const T* in = static_cast<const T*>(x.data());
+        // In place when nobody else holds the operand; then `in` stays valid as `out`.
+        HostArray y = x.unique() ? std::move(x) : c.make();
+        T* out = static_cast<T*>(y.mutable_data());
+        for (std::int64_t i = 0, n = y.size(); i < n; ++i) {
+          out[i] = Storage<T>::store(O::template eval<C>(Storage<T>::load(in[i])));
+        }
+        c.out.push_back(std::move(y));
+      }
+    });
+  }
+  template <class O>
+  static void jvp(const Call& c, std::span<const Val> dx, std::span<Val> dy) {
+    dy[0] = O::jvp(c.in[0], c.out[0], dx[0]);
+  }
+  template <class O>
+  static void transpose(const Call&, std::span<const Val> ct, CotangentSink& sink) {
+    sink.add(0, O::transpose(ct[0]));
+  }
+  template <class O>
+  static void batch(const Call& c, BatchContext& ctx) {
+    emit_batched(c, ctx, {ctx.lifted(0)});
+  }
+  /// Re-emits the op on batched operands: right for everything elementwise.
+  static void emit_batched(const Call& c, BatchContext& ctx, std::initializer_list<Val> in);
+};
+
+/// For ops whose tangent is not a linear map of the op itself: transposition can't reach them.
+inline constexpr Refusal kNotLinear{"it is not a linear function of its operands"};
+
+/// z = f(x, y), elementwise on equal types. The op supplies
+///   template <concept T> static T eval(T x, T y);
+///   static Val jvp_x(Val x, Val y, Val z, Val dx);   static Val jvp_y(Val x, Val y, Val z, Val dy);
+struct Binary {
+  static constexpr bool kElementwise = true;
+  static constexpr bool kBatch = true;
+
+  template <class O>
+  static constexpr bool accepts(DType t) {
+    if (is_complex(t)) return false;
+    bool ok = false;
+    dispatch(t, [&]<class T>(TypeTag<T>) { ok = EvaluatesBinary<O, ComputeType<T>>; });
+    return ok;
+  }
+  /// Equal dtypes and ranks, dims required equal.
+  static void infer_same(InferContext& c);
+  template <class O>
+  static void infer(InferContext& c) {
+    infer_same(c);
+    if (!accepts<O>(c.in[0].dtype())) {
+      c.fail(kDTypeError, "does not accept this element type", "convert the operands first");
+    }
+  }
+  template <class O>
+  static void eval(EvalContext& c) {
+    HostArray x = c.take(0), y = c.take(1);
+    dispatch(x.dtype(), [&]<class T>(TypeTag<T>) {
+      using C = ComputeType<T>;
+      if constexpr (EvaluatesBinary<O, C>) {
+        const T* a = static_cast<const T*>(x.data());
+        const T* b = static_cast<const T*>(y.data());
+        HostArray z = x.unique() ? std::move(x) : y.unique() ? std::move(y) : c.make();
+        T* out = static_cast<T*>(z.mutable_data());
+        for (std::int64_t i = 0, n = z.size(); i < n; ++i) {
+          out[i] = Storage<T>::store(
+              O::template eval<C>(Storage<T>::load(a[i]), Storage<T>::load(b[i])));
+        }
+        c.out.push_back(std::move(z));
+      }
+    });
+  }
+  template <class O>
+  static void jvp(const Call& c, std::span<const Val> dx, std::span<Val> dy) {
+    Val t;
+    if (dx[0]) t = O::jvp_x(c.in[0], c.in[1], c.out[0], dx[0]);
+    if (dx[1]) t = add_tangents(t, O::jvp_y(c.in[0], c.in[1], c.out[0], dx[1]));
+    dy[0] = t;
+  }
+  template <class O>
+  static void transpose(const Call& c, std::span<const Val> ct, CotangentSink& sink) {
+    O::transpose(c, ct, sink);
+  }
+  template <class O>
+  static void batch(const Call& c, BatchContext& ctx) {
+    Unary::emit_batched(c, ctx, {ctx.lifted(0), ctx.lifted(1)});
+  }
+  /// The sum of two tangents of which either may be absent.
+  static Val add_tangents(Val a, Val b);
+};
+
+}  // namespace tlaloc::ops

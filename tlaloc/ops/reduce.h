@@ -1,0 +1,65 @@
+// Reductions over axes.
+#pragma once
+
+#include <tuple>
+#include <vector>
+
+#include "tlaloc/ops/kinds.h"
+
+namespace tlaloc::ops {
+
+/// The reduced axes, strictly increasing; they vanish from the result.
+struct ReduceAttrs {
+  std::vector<std::int64_t> axes;
+  static constexpr auto fields() { return std::tuple(ir::field("axes", &ReduceAttrs::axes)); }
+};
+
+/// What reductions share: shapes, traversal and batching. The op supplies
+///   static constexpr Identity kIdentity;                 the padding that changes nothing
+///   template <class T> static constexpr Acc<T> start();  template <class T> combine(Acc, T) -> Acc
+struct Reduction {
+  static constexpr bool kBatch = true;
+  static void infer_axes(InferContext& c);
+  template <class O>
+  static void infer(InferContext& c) {
+    infer_axes(c);
+    if (!O::accepts(c.in[0].dtype())) c.fail(kDTypeError, "does not accept this element type");
+  }
+  template <class O>
+  static void eval(EvalContext& c) {
+    O::eval(c);
+  }
+  template <class O>
+  static void jvp(const Call& c, std::span<const Val> dx, std::span<Val> dy) {
+    O::jvp(c, dx, dy);
+  }
+  template <class O>
+  static void transpose(const Call& c, std::span<const Val> ct, CotangentSink& sink) {
+    O::transpose(c, ct, sink);
+  }
+  template <class O>
+  static void batch(const Call& c, BatchContext& ctx) {
+    batch_axes(c, ctx, O::kIdentity);
+  }
+  static void batch_axes(const Call& c, BatchContext& ctx, ir::Identity identity);
+};
+
+struct ReduceSum {
+  using Kind = Reduction;
+  using Attrs = ReduceAttrs;
+  static constexpr OpInfo kInfo{"reduce_sum", "Sum over axes; 0 over nothing."};
+  static constexpr ir::Identity kIdentity = ir::Identity::zero;
+  static bool accepts(DType t) { return t != DType::boolean && !is_complex(t); }
+  static void eval(EvalContext& c);
+  static void jvp(const Call& c, std::span<const Val> dx, std::span<Val> dy) {
+    dy[0] = emit_like(c, {dx[0]});
+  }
+  static void transpose(const Call& c, std::span<const Val> ct, CotangentSink& sink);
+};
+
+/// `small` (the operand without `axes`) broadcast back over them.
+Val broadcast_over(Val small, Type operand, std::span<const std::int64_t> axes);
+/// All axes but `axes`, in order.
+std::vector<std::int64_t> other_axes(int rank, std::span<const std::int64_t> axes);
+
+}  // namespace tlaloc::ops

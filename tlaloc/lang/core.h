@@ -1,0 +1,102 @@
+// The untyped core behind Tensor and Array: one handle, traced or concrete. Thin on purpose: user
+// code includes this, so no <string>, <memory>, <vector> or <functional>.
+#pragma once
+
+#include <cstdint>
+#include <source_location>
+#include <span>
+#include <utility>
+
+#include "tlaloc/base/dtype.h"
+
+namespace tlaloc::core {
+
+class Node;
+
+/// A shared, immutable value: a concrete array, or a value of a trace. One pointer wide; copying
+/// is out of line so that each typed op stays one call of code.
+class Ref {
+ public:
+  Ref() = default;
+  explicit Ref(Node* adopted) noexcept : node_(adopted) {}
+  Ref(const Ref& other) noexcept;
+  Ref(Ref&& other) noexcept : node_(std::exchange(other.node_, nullptr)) {}
+  Ref& operator=(Ref other) noexcept {
+    std::swap(node_, other.node_);
+    return *this;
+  }
+  ~Ref();
+  explicit operator bool() const { return node_ != nullptr; }
+  Node* get() const { return node_; }
+
+ private:
+  Node* node_ = nullptr;
+};
+
+/// One axis of a type as plain data: what shape rules and run-time checks work on.
+struct AxisSpec {
+  const char* name = nullptr;  ///< null: anonymous. Static storage.
+  std::int64_t size = -1;      ///< -1: not in the type
+  std::int64_t bound = -1;     ///< largest size, for bounded axes
+  const void* tag = nullptr;   ///< identity of a named axis
+  bool any = false;            ///< not even the name is in the type
+};
+using AxesSpec = std::span<const AxisSpec>;
+
+/// The user's line.
+using Where = std::source_location;
+
+// ---- values ----
+Ref scalar(DType dtype, double value);
+Ref scalar_int(DType dtype, std::int64_t value);
+/// Copies `count` elements in row-major order. UserError TL-SHAPE-002 when the count does not fit.
+Ref from_memory(DType dtype, std::span<const std::int64_t> extents, const void* data,
+                std::int64_t count, Where where);
+DType dtype(const Ref& x);
+int rank(const Ref& x);
+bool is_traced(const Ref& x);
+/// The size of an axis; UserError TL-TRACE-001 when it is symbolic.
+std::int64_t extent(const Ref& x, int axis, Where where);
+/// Row-major elements of a concrete value; UserError TL-TRACE-001 on a traced one.
+const void* data(const Ref& x, Where where);
+std::int64_t size(const Ref& x, Where where);
+double item(const Ref& x, Where where);
+std::int64_t item_int(const Ref& x, Where where);
+/// Checks dtype, rank, and each size that both sides know; in a trace, an unknown size becomes a
+/// constraint. UserError TL-SHAPE-002, TL-DTYPE-001, TL-RANK-001, TL-BOUND-001.
+void check(const Ref& x, DType dtype, AxesSpec axes, Where where);
+
+// ---- operations; `axes` labels the result for errors and printing ----
+enum class UnaryOp : std::uint8_t {
+  neg, abs, sign, ceil, floor, round, round_even, exp, expm1, log, log1p, sqrt, rsqrt, cbrt,
+  logistic, tanh, sin, cos, tan, asin, acos, atan, sinh, cosh, asinh, acosh, atanh, erf, erfc,
+  erf_inv, is_finite, logical_not, popcnt, clz, stop_gradient, count
+};
+enum class BinaryOp : std::uint8_t {
+  add, sub, mul, div, rem, pow, max, min, atan2, logical_and, logical_or, logical_xor, shift_left,
+  shift_right_arithmetic, shift_right_logical, eq, ne, lt, le, gt, ge, count
+};
+enum class ReduceOp : std::uint8_t { sum, prod, max, min, all, any, count };
+
+Ref unary(UnaryOp op, const Ref& x, AxesSpec axes, Where where);
+/// Broadcasts both operands to the result; the typed rule has decided that they fit.
+/// `axis_of_a[i]` is the result axis of a's axis i.
+Ref binary(BinaryOp op, const Ref& a, std::span<const int> axis_of_a, const Ref& b,
+           std::span<const int> axis_of_b, AxesSpec axes, Where where);
+Ref select(const Ref& p, std::span<const int> axis_of_p, const Ref& a, std::span<const int> axis_of_a,
+           const Ref& b, std::span<const int> axis_of_b, AxesSpec axes, Where where);
+Ref convert(const Ref& x, DType dtype, AxesSpec axes, Where where);
+Ref reduce(ReduceOp op, const Ref& x, std::span<const int> over, bool keep, AxesSpec axes,
+           Where where);
+/// General contraction: batch axes, contracted axes, then the free axes of a and b.
+Ref contract(const Ref& a, const Ref& b, std::span<const int> batch_a, std::span<const int> batch_b,
+             std::span<const int> contract_a, std::span<const int> contract_b, AxesSpec axes,
+             Where where);
+Ref transpose(const Ref& x, std::span<const int> permutation, AxesSpec axes, Where where);
+/// Sizes that the type lacks come from the operand: `from[i]` is the operand axis that result axis
+/// i copies its size from, or -1 when `axes[i].size` says it; one -1 with size -1 is inferred.
+Ref reshape(const Ref& x, std::span<const int> from, AxesSpec axes, Where where);
+Ref broadcast(const Ref& x, std::span<const int> axis_of_x, std::span<const Ref> size_like,
+              AxesSpec axes, Where where);
+
+}  // namespace tlaloc::core

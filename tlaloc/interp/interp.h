@@ -19,7 +19,7 @@ using DimValues = std::unordered_map<std::uint32_t, std::int64_t>;
 /// What a run did; for tests of complexity and memory.
 struct Stats {
   std::int64_t nodes = 0;     ///< nodes evaluated, in regions too
-  std::int64_t work = 0;      ///< elements written
+  std::int64_t work = 0;      ///< elements written; an update in place counts what it replaces
   std::int64_t recorded = 0;  ///< elements stacked or appended by loops
   std::int64_t copies = 0;    ///< in-place updates that had to copy their operand
   std::int64_t bodies = 0;    ///< loop bodies run
@@ -40,10 +40,16 @@ struct Outcome {
   std::vector<std::int64_t> result_dims;  ///< values of g.result_dims()
 };
 
+/// A graph prepared for many runs; see plan.h.
+class Program;
+
 /// Evaluates g. Arguments are consumed: an argument that nobody else holds may be updated in place.
 /// Errors: UserError TL-ARITY-001, TL-SHAPE-002 (argument does not fit its param), TL-SHAPE-001 (a
-/// constraint fails, with both axis names), TL-LOOP-001 (max_trips exceeded).
+/// constraint fails, with both axis names), TL-SHAPE-004 (a size is not determined), TL-SHAPE-005
+/// (a size is outside of what its symbol states), TL-SIZE-001 (a negative or absurd size),
+/// TL-LOOP-001 (max_trips exceeded); EnvironmentError TL-MEM-001.
 Outcome evaluate(const ir::Graph& g, std::vector<HostArray> args, const Options& options = {});
+Outcome evaluate(const Program& program, std::vector<HostArray> args, const Options& options = {});
 std::vector<HostArray> run(const ir::Graph& g, std::vector<HostArray> args,
                            const Options& options = {});
 

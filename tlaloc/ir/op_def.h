@@ -132,6 +132,7 @@ struct Traits {
   bool ordered = false;      ///< has an effect: kept, and kept in order
   bool commutative = false;  ///< operands 0 and 1 may be exchanged in lookups
   bool elementwise = false;  ///< all operands and results have one shape
+  bool updates = false;      ///< result 0 is operand 0 with some elements replaced
   bool cheap = false;        ///< a residual policy prefers computing it again to keeping it
 };
 

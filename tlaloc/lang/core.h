@@ -48,6 +48,7 @@ using Where = std::source_location;
 
 // ---- values ----
 Ref scalar(DType dtype, double value);
+/// UserError TL-DTYPE-003 when the value does not fit.
 Ref scalar_int(DType dtype, std::int64_t value);
 /// Copies `count` elements in row-major order. UserError TL-SHAPE-002 when the count does not fit.
 Ref from_memory(DType dtype, std::span<const std::int64_t> extents, const void* data,
@@ -60,13 +61,18 @@ std::int64_t extent(const Ref& x, int axis, Where where);
 /// Row-major elements of a concrete value; UserError TL-TRACE-001 on a traced one.
 const void* data(const Ref& x, Where where);
 std::int64_t size(const Ref& x, Where where);
+/// The single element of a concrete value. UserError TL-RANK-001, TL-TRACE-001.
 double item(const Ref& x, Where where);
 std::int64_t item_int(const Ref& x, Where where);
+/// The name and, where it is known, the size of an axis.
+AxisSpec axis(const Ref& x, int axis);
 /// Checks dtype, rank, and each size that both sides know; in a trace, an unknown size becomes a
-/// constraint. UserError TL-SHAPE-002, TL-DTYPE-001, TL-RANK-001, TL-BOUND-001.
-void check(const Ref& x, DType dtype, AxesSpec axes, Where where);
+/// constraint. Returns x with the names of `axes`. UserError TL-SHAPE-002, TL-DTYPE-001,
+/// TL-RANK-001, TL-BOUND-001.
+Ref check(const Ref& x, DType dtype, AxesSpec axes, Where where);
 
 // ---- operations; `axes` labels the result for errors and printing ----
+// clang-format off
 enum class UnaryOp : std::uint8_t {
   neg, abs, sign, ceil, floor, round, round_even, exp, expm1, log, log1p, sqrt, rsqrt, cbrt,
   logistic, tanh, sin, cos, tan, asin, acos, atan, sinh, cosh, asinh, acosh, atanh, erf, erfc,
@@ -76,6 +82,7 @@ enum class BinaryOp : std::uint8_t {
   add, sub, mul, div, rem, pow, max, min, atan2, logical_and, logical_or, logical_xor, shift_left,
   shift_right_arithmetic, shift_right_logical, eq, ne, lt, le, gt, ge, count
 };
+// clang-format on
 enum class ReduceOp : std::uint8_t { sum, prod, max, min, all, any, count };
 
 Ref unary(UnaryOp op, const Ref& x, AxesSpec axes, Where where);
@@ -83,8 +90,9 @@ Ref unary(UnaryOp op, const Ref& x, AxesSpec axes, Where where);
 /// `axis_of_a[i]` is the result axis of a's axis i.
 Ref binary(BinaryOp op, const Ref& a, std::span<const int> axis_of_a, const Ref& b,
            std::span<const int> axis_of_b, AxesSpec axes, Where where);
-Ref select(const Ref& p, std::span<const int> axis_of_p, const Ref& a, std::span<const int> axis_of_a,
-           const Ref& b, std::span<const int> axis_of_b, AxesSpec axes, Where where);
+Ref select(const Ref& p, std::span<const int> axis_of_p, const Ref& a,
+           std::span<const int> axis_of_a, const Ref& b, std::span<const int> axis_of_b,
+           AxesSpec axes, Where where);
 Ref convert(const Ref& x, DType dtype, AxesSpec axes, Where where);
 Ref reduce(ReduceOp op, const Ref& x, std::span<const int> over, bool keep, AxesSpec axes,
            Where where);

@@ -1,0 +1,111 @@
+#include "tlaloc/lang/apply.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "tlaloc/base/error.h"
+#include "tlaloc/interp/interp.h"
+#include "tlaloc/lang/nan_mode.h"
+
+namespace tlaloc::core {
+
+bool any_traced(std::span<const Ref> xs) {
+  return std::ranges::any_of(xs, [](const Ref& x) { return node(x).traced(); });
+}
+
+ir::OriginRef origin_of(const OpCall& call) {
+  ir::Origin origin;
+  origin.place = place_of(call.where);
+  // Reading debug information is slow, so an operator's line is looked up only when it may be
+  // asked for later, when the stack no longer holds it.
+  if (!origin.place.known() && nan_mode()) origin.place = find_user_place();
+  return std::make_shared<const ir::Origin>(std::move(origin));
+}
+
+RunResult run_graph(const ir::Graph& g, std::vector<HostArray> args,
+                    std::unordered_map<std::uint32_t, std::int64_t> dims) {
+  interp::Options options;
+  options.dims = std::move(dims);
+  options.check_nan = nan_mode();
+  interp::Outcome r = interp::evaluate(g, std::move(args), options);
+  return {std::move(r.results), std::move(r.result_dims)};
+}
+
+namespace {
+
+std::vector<Ref> wrap(std::vector<HostArray> arrays, std::vector<std::vector<AxisLabel>>& labels) {
+  labels.resize(arrays.size());
+  std::vector<Ref> out;
+  for (std::size_t k = 0; k < arrays.size(); ++k) {
+    out.push_back(make_concrete(std::move(arrays[k]), std::move(labels[k])));
+  }
+  return out;
+}
+
+std::vector<Ref> record(const OpCall& call, std::span<const Ref> operands,
+                        std::vector<std::vector<AxisLabel>>& labels, const EmitAll& emit) {
+  const ir::Vals in = as_vals(operands);
+  const ir::OriginScope origin(origin_of(call));
+  const ir::Vals vals = emit(in);
+  labels.resize(vals.size());
+  std::vector<Ref> out;
+  for (std::size_t k = 0; k < vals.size(); ++k) {
+    out.push_back(make_traced(vals[k], std::move(labels[k])));
+  }
+  return out;
+}
+
+std::vector<Ref> evaluate(const OpCall& call, std::span<const Ref> operands,
+                          std::vector<std::vector<AxisLabel>>& labels, const EmitAll& emit) {
+  ir::GraphRef g;
+  {
+    ir::Builder builder(call.name);
+    const ir::OriginScope origin(origin_of(call));
+    ir::Vals in;
+    for (const Ref& x : operands) in.push_back(builder.param(node(x).type));
+    g = builder.build(emit(in));
+  }
+  std::vector<HostArray> args;
+  for (const Ref& x : operands) args.push_back(node(x).array);
+  return wrap(run_graph(*g, std::move(args)).results, labels);
+}
+
+}  // namespace
+
+std::vector<Ref> apply_all(const OpCall& call, std::span<const Ref> operands,
+                           std::vector<std::vector<AxisLabel>> labels, const EmitAll& emit) {
+  return with_place(call.where, [&] {
+    return any_traced(operands) ? record(call, operands, labels, emit)
+                                : evaluate(call, operands, labels, emit);
+  });
+}
+
+Ref apply(const OpCall& call, std::span<const Ref> operands, std::vector<AxisLabel> labels,
+          const Emit& emit) {
+  std::vector<std::vector<AxisLabel>> all;
+  all.push_back(std::move(labels));
+  return std::move(apply_all(call, operands, std::move(all),
+                             [&](std::span<const ir::Val> in) { return ir::Vals{emit(in)}; })[0]);
+}
+
+void require_same(const OpCall& call, const char* code, const Ref& a, int i, const Ref& b, int j) {
+  const Node &x = node(a), &y = node(b);
+  const ir::Dim p = x.type.dim(i), q = y.type.dim(j);
+  if (p == q) return;
+  const auto meeting = [&] {
+    return describe_axis(x.label(i), p) + " meets " + describe_axis(y.label(j), q);
+  };
+  const ir::Truth t =
+      x.traced() || y.traced() ? ir::Builder::current().equal_here(p, q) : ir::equal(p, q);
+  if (t == ir::Truth::yes) return;
+  if (t == ir::Truth::no) {
+    throw UserError({code, call.name, meeting() + ": " + describe(a) + " and " + describe(b),
+                     "make the two sizes equal", user_place(call.where)});
+  }
+  ir::Builder::current().require(
+      {ir::Constraint::Kind::equal, p, q,
+       std::string(call.name) + ": " + meeting() + ": " + describe(a) + " and " + describe(b),
+       user_place(call.where)});
+}
+
+}  // namespace tlaloc::core

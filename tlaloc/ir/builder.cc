@@ -294,6 +294,9 @@ const Attr* Builder::attr_of(Val v) const { return nodes_[producers_[v.id]].attr
 Val Builder::operand_of(Val v, std::size_t k) const {
   return value(operands_[nodes_[producers_[v.id]].operand_begin + k]);
 }
+std::size_t Builder::operand_count(Val v) const {
+  return producers_[v.id] == kNoNode ? 0 : nodes_[producers_[v.id]].operand_count;
+}
 const Origin& Builder::origin_of(Val v) const {
   const std::uint32_t node = producers_[v.id];
   return node == kNoNode ? *no_origin() : *origins_[nodes_[node].origin];

@@ -63,6 +63,8 @@ class Builder {
   const OpDef* op_of(Val v) const;
   const Attr* attr_of(Val v) const;
   Val operand_of(Val v, std::size_t k) const;
+  /// Operands of the node that computes v; 0 for params.
+  std::size_t operand_count(Val v) const;
   /// True if v is a constant; then `scalar_of` may be asked.
   bool is_constant(Val v) const;
 

@@ -1,7 +1,9 @@
 #include "tlaloc/ops/reduce.h"
 
 #include <algorithm>
+#include <limits>
 
+#include "tlaloc/ops/elementwise_arith.h"
 #include "tlaloc/ops/strided.h"
 
 namespace tlaloc::ops {
@@ -45,7 +47,11 @@ void Reduction::batch_axes(const Call& c, BatchContext& ctx, ir::Identity identi
   ctx.set(0, ir::Builder::current().emit(*c.op, ir::make_attr(ReduceAttrs{axes}), {x}));
 }
 
-void ReduceSum::eval(EvalContext& c) {
+namespace {
+
+/// y[outer] = fold over the reduced axes, in row-major order, in the compute type.
+template <class T, class Start, class Fold>
+void fold_axes(EvalContext& c, Start start, const Fold& fold) {
   const auto& axes = c.as<ReduceAttrs>().axes;
   const HostArray& x = c.in[0];
   HostArray y = c.make();
@@ -57,37 +63,68 @@ void ReduceSum::eval(EvalContext& c) {
     (reduced ? inner_extents : outer_extents).push_back(x.extents()[i]);
     (reduced ? inner_step : outer_step).push_back(strides[i]);
   }
-  dispatch(x.dtype(), [&]<class T>(TypeTag<T>) {
-    using C = ComputeType<T>;
-    if constexpr (!std::is_same_v<T, bool>) {
-      const T* in = static_cast<const T*>(x.data());
-      T* out = static_cast<T*>(y.mutable_data());
-      for_each_offset(outer_extents, 0, outer_step, [&](std::int64_t i, std::int64_t at) {
-        C sum = 0;
-        for_each_offset(inner_extents, at, inner_step, [&](std::int64_t, std::int64_t from) {
-          // Unsigned addition: integers wrap.
-          if constexpr (std::is_integral_v<C>) {
-            sum = static_cast<C>(static_cast<std::uint64_t>(sum) + static_cast<std::uint64_t>(in[from]));
-          } else {
-            sum += static_cast<C>(in[from]);
-          }
-        });
-        out[i] = static_cast<T>(sum);
-      });
-    }
+  const T* in = static_cast<const T*>(x.data());
+  T* out = static_cast<T*>(y.mutable_data());
+  for_each_offset(outer_extents, 0, outer_step, [&](std::int64_t i, std::int64_t at) {
+    auto value = start;
+    for_each_offset(inner_extents, at, inner_step, [&](std::int64_t, std::int64_t from) {
+      value = fold(value, Storage<T>::load(in[from]));
+    });
+    out[i] = Storage<T>::store(value);
   });
   c.out.push_back(std::move(y));
+}
+
+}  // namespace
+
+void ReduceSum::eval(EvalContext& c) {
+  dispatch(c.in[0].dtype(), [&]<class T>(TypeTag<T>) {
+    using C = ComputeType<T>;
+    if constexpr (!std::is_same_v<T, bool>) {
+      fold_axes<T>(c, C(0), [](C sum, C x) { return Add::eval(sum, x); });
+    }
+  });
+}
+void ReduceMax::eval(EvalContext& c) {
+  dispatch(c.in[0].dtype(), [&]<class T>(TypeTag<T>) {
+    using C = ComputeType<T>;
+    constexpr C kStart = std::is_floating_point_v<C> ? -std::numeric_limits<C>::infinity()
+                                                     : std::numeric_limits<C>::lowest();
+    fold_axes<T>(c, kStart, [](C best, C x) { return Max::eval(best, x); });
+  });
+}
+void ReduceMax::jvp(const Call& c, std::span<const Val> dx, std::span<Val> dy) {
+  const auto& axes = c.as<ReduceAttrs>().axes;
+  const Val y = broadcast_over(c.out[0], c.in_types[0], axes);
+  const Val is_best = compare(Comparison::eq, c.in[0], y);
+  const Val winners = reduce_sum(convert(is_best, dx[0].dtype()), axes);
+  // No winner (a NaN in the row) divides by zero: the tangent is NaN.
+  dy[0] = reduce_sum(select(is_best, dx[0], zeros_like(dx[0])), axes) / winners;
+}
+void ReduceOr::eval(EvalContext& c) {
+  dispatch(c.in[0].dtype(), [&]<class T>(TypeTag<T>) {
+    if constexpr (std::is_integral_v<T>) {
+      fold_axes<T>(c, T(0), [](T acc, T x) { return static_cast<T>(acc | x); });
+    }
+  });
 }
 void ReduceSum::transpose(const Call& c, std::span<const Val> ct, CotangentSink& sink) {
   sink.add(0, broadcast_over(ct[0], c.in_types[0], c.as<ReduceAttrs>().axes));
 }
 
 TLALOC_ROW(ReduceSum);
+TLALOC_ROW(ReduceMax);
+TLALOC_ROW(ReduceOr);
 
-Val reduce_sum(Val x, std::span<const std::int64_t> axes) {
+namespace {
+Val reduce(const ir::OpDef& op, Val x, std::span<const std::int64_t> axes) {
   if (axes.empty()) return x;
-  return ir::Builder::current().emit(
-      rows::ReduceSum, ir::make_attr(ReduceAttrs{{axes.begin(), axes.end()}}), {x});
+  return ir::Builder::current().emit(op, ir::make_attr(ReduceAttrs{{axes.begin(), axes.end()}}), {x});
 }
+}  // namespace
+
+Val reduce_sum(Val x, std::span<const std::int64_t> axes) { return reduce(rows::ReduceSum, x, axes); }
+Val reduce_max(Val x, std::span<const std::int64_t> axes) { return reduce(rows::ReduceMax, x, axes); }
+Val reduce_or(Val x, std::span<const std::int64_t> axes) { return reduce(rows::ReduceOr, x, axes); }
 
 }  // namespace tlaloc::ops

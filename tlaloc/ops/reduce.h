@@ -57,6 +57,29 @@ struct ReduceSum {
   static void transpose(const Call& c, std::span<const Val> ct, CotangentSink& sink);
 };
 
+/// NaN if any element is NaN. Ties share the tangent equally.
+struct ReduceMax {
+  using Kind = Reduction;
+  using Attrs = ReduceAttrs;
+  static constexpr OpInfo kInfo{"reduce_max", "Largest over axes; the lowest value over nothing."};
+  static constexpr ir::Identity kIdentity = ir::Identity::lowest;
+  static bool accepts(DType t) { return !is_complex(t); }
+  static void eval(EvalContext& c);
+  static void jvp(const Call& c, std::span<const Val> dx, std::span<Val> dy);
+  static constexpr Refusal kNoTranspose = kNotLinear;
+};
+
+struct ReduceOr {
+  using Kind = Reduction;
+  using Attrs = ReduceAttrs;
+  static constexpr OpInfo kInfo{"reduce_or", "Bitwise or over axes; 0 over nothing."};
+  static constexpr ir::Identity kIdentity = ir::Identity::zero;
+  static bool accepts(DType t) { return t == DType::boolean || is_integer(t); }
+  static void eval(EvalContext& c);
+  static constexpr Refusal kNoJvp{"its operand has no tangent"};
+  static constexpr Refusal kNoTranspose{"its operand has no tangent"};
+};
+
 /// `small` (the operand without `axes`) broadcast back over them.
 Val broadcast_over(Val small, Type operand, std::span<const std::int64_t> axes);
 /// All axes but `axes`, in order.

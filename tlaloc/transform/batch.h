@@ -1,0 +1,53 @@
+// Batching: mapped values carry the lanes as axis 0. A computed dim becomes ragged: padded to the
+// longest lane, with lengths [lanes].
+#pragma once
+
+#include <unordered_map>
+#include <unordered_set>
+
+#include "tlaloc/transform/context.h"
+
+namespace tlaloc::transform {
+
+struct BatchRequest {
+  Mask in;                     ///< params with lanes
+  Dim lanes;
+  bool masked = false;         ///< only lanes of the mask may drive a while
+  std::vector<Symbol> ragged;  ///< entry dims that are ragged here
+  Mask force;                  ///< results that must get lanes
+  bool force_lengths = false;  ///< lengths of every result dim
+};
+
+/// params: [mask], lengths of the ragged entry dims, params -> results, lengths of ragged result
+/// dims (`lengths`).
+const Batched& batch_graph(Context& ctx, const GraphRef& g, const BatchRequest& request);
+
+/// The state of one batched graph under construction.
+class Batcher {
+ public:
+  Batcher(Context& ctx, Dim lanes) : ctx(ctx), lanes(lanes) {}
+  bool batched(Val v) const { return batched_.contains(v.id); }
+  void mark(Val v) { batched_.insert(v.id); }
+  /// v with lanes in front.
+  Val lift(Val v);
+  Type lifted(Type t) const { return t.with_leading(lanes); }
+  /// The lengths of a dim that is exactly one ragged symbol; absent otherwise. Arithmetic on a
+  /// ragged size is refused (TL-VMAP-002).
+  Val lengths_of(Dim d) const;
+  void set_lengths(Symbol s, Val v) { lengths_.insert_or_assign(s.id(), v); }
+  bool ragged(Dim d) const;
+  /// Replaces what lies beyond each lane's length of `axis` (of x, lanes in front).
+  Val mask_ragged(Val x, int axis, ir::Identity identity);
+
+  Context& ctx;
+  Dim lanes;
+  Val mask;  ///< absent: every lane counts
+
+ private:
+  std::unordered_set<std::uint32_t> batched_;
+  std::unordered_map<std::uint32_t, Val> lengths_;
+};
+
+Vals batch_region(Batcher& s, const Node& n, const Vals& x, DimMap& dims);
+
+}  // namespace tlaloc::transform

@@ -1,0 +1,440 @@
+// Batching of if, call, while and scan.
+//
+// Over a predicate with lanes an `if` keeps both branches, and every result is a lane select: all
+// operands get lanes first (shared ones are broadcast outside), so junk stays in junk lanes and no
+// sum over lanes happens before the select.
+#include <algorithm>
+#include <numeric>
+
+#include "tlaloc/transform/batch.h"
+
+namespace tlaloc::transform {
+namespace {
+
+Val any_over(Val p, int from_axis) {
+  std::vector<std::int64_t> axes;
+  for (int i = from_axis; i < p.rank(); ++i) axes.push_back(i);
+  return axes.empty() ? p : ops::reduce_or(p, axes);
+}
+/// [T, B, …] <-> [B, T, …]: histories stack lanes behind trips.
+Val swap_leading(Val v) {
+  std::vector<std::int64_t> p(static_cast<std::size_t>(v.rank()));
+  std::iota(p.begin(), p.end(), 0);
+  std::swap(p[0], p[1]);
+  return ops::transpose(v, p);
+}
+
+/// Entry dims of the regions that are ragged here; their lengths travel as operands.
+struct RaggedEntries {
+  std::vector<Symbol> symbols;
+  Vals lengths;
+};
+RaggedEntries ragged_entries(const Batcher& s, const Node& n, const DimMap& dims) {
+  RaggedEntries r;
+  for (const Region& region : n.regions()) {
+    for (std::size_t i = 0; i < region.dims.size(); ++i) {
+      if (!region.dims[i]) continue;
+      const Symbol entry = region.graph->dims()[i];
+      const Val lengths = s.lengths_of(region.dims[i]->substitute(dims));
+      if (!lengths || std::ranges::find(r.symbols, entry) != r.symbols.end()) continue;
+      r.symbols.push_back(entry);
+      r.lengths.push_back(lengths);
+    }
+  }
+  return r;
+}
+Mask batched_of(const Batcher& s, const Vals& vs) {
+  Mask m;
+  for (Val v : vs) m.push_back(s.batched(v));
+  return m;
+}
+Vals lift_all(Batcher& s, const Vals& vs) {
+  Vals r;
+  for (Val v : vs) r.push_back(s.lift(v));
+  return r;
+}
+void mark_all(Batcher& s, const Vals& vs, const Mask& mask) {
+  for (std::size_t k = 0; k < vs.size(); ++k) {
+    if (mask[k]) s.mark(vs[k]);
+  }
+}
+
+/// Calls with derivative graphs: every graph is batched with lanes on everything, so that forward
+/// and backward stay a pair.
+Vals batch_declared_call(Batcher& s, const Node& n, const Vals& x, DimMap& dims) {
+  if (!ragged_entries(s, n, dims).symbols.empty()) {
+    refuse("TL-VMAP-002", n.op(), "a custom rule under vmap reads a size that differs between lanes",
+           "pass inputs of one length", n.origin());
+  }
+  const Vals args = lift_all(s, x);
+  std::vector<Region> regions;
+  for (const Region& r : n.regions()) {
+    BatchRequest q{Mask(r.graph->param_count(), true), s.lanes, false, {},
+                   Mask(r.graph->results().size(), true), false};
+    regions.push_back(make_region(batch_graph(s.ctx, r.graph, q).graph, region_map(r, dims)));
+  }
+  std::vector<Type> types;
+  for (Type t : n.result_types()) types.push_back(s.lifted(t.substitute(dims)));
+  const Vals y = emit_call(n.as<CallAttrs>(), args, std::move(regions), types).out;
+  for (Val v : y) s.mark(v);
+  return y;
+}
+
+Vals batch_branches(Batcher& s, const Node& n, const Vals& x, DimMap& dims) {
+  const bool is_if = n.region_kind() == RegionKind::branch;
+  const std::size_t off = is_if ? 1 : 0, branches = is_if ? 2 : 1;
+  Vals args = slice_of(x, off, x.size() - off);
+  const auto rag = ragged_entries(s, n, dims);
+  const bool lanes = is_if && (x[0].rank() > 0 || s.batched(x[0]));
+  const bool nested_lanes = is_if && x[0].rank() > (s.batched(x[0]) ? 1 : 0);
+  DimMap outer = dims;
+  const std::vector<Symbol> bound = fresh_bound(n.bound(), outer);
+
+  std::vector<GraphRef> graphs;
+  Mask out(n.result_count(), lanes), lengths(n.bound().size(), lanes);
+  Vals pre;
+  if (s.mask) pre.push_back(s.mask);
+  Val pred = is_if ? x[0] : Val{};
+  if (lanes) {
+    pred = s.lift(pred);
+    args = lift_all(s, args);
+    Val p = any_over(pred, 1), q = any_over(ops::logical_not(pred), 1);
+    if (s.mask) p = ops::logical_and(p, s.mask), q = ops::logical_and(q, s.mask);
+    for (std::size_t k = 0; k < branches; ++k) {
+      const Graph& g = *batch_graph(s.ctx, n.region(k).graph,
+                                    {Mask(args.size(), true), s.lanes, true, rag.symbols, out, true})
+                            .graph;
+      // Both masks are operands; each branch reads its own.
+      std::vector<ParamSpec> params = same_params(0, g.param_count());
+      params.insert(params.begin() + (k == 0 ? 1 : 0),
+                    ParamSpec{ir::kNoNode, Type::get(DType::boolean, {s.lanes})});
+      graphs.push_back(with_signature(g, params, results_of(g)));
+    }
+    pre = {p, q};
+  } else {
+    bool force_lengths = false;
+    for (;;) {
+      graphs.clear();
+      Mask next(out.size(), false);
+      bool next_lengths = force_lengths;
+      for (std::size_t k = 0; k < branches; ++k) {
+        const Batched& b = batch_graph(s.ctx, n.region(k).graph,
+                                       {batched_of(s, args), s.lanes, static_cast<bool>(s.mask),
+                                        rag.symbols, out, force_lengths});
+        graphs.push_back(b.graph);
+        next = either(next, b.out);
+        next_lengths = next_lengths || any(b.lengths);
+      }
+      if (next == out && next_lengths == force_lengths) break;
+      out = next;
+      force_lengths = next_lengths;
+    }
+    lengths.assign(n.bound().size(), force_lengths);
+  }
+  const std::size_t nl = count(lengths);
+  const bool both = nl > 0 && nested_lanes;  // lanes inside share a dim: it is the longer branch's
+  if (both) {
+    for (GraphRef& g : graphs) {
+      auto results = results_of(*g);
+      results = join(results, slice_of(results, results.size() - nl, nl));
+      g = with_signature(*g, same_params(0, g->param_count()), results);
+    }
+  }
+  std::vector<Type> types;
+  for (std::size_t k = 0; k < out.size(); ++k) {
+    const Type t = n.result_types()[k].substitute(outer);
+    types.push_back(out[k] ? s.lifted(t) : t);
+  }
+  types.insert(types.end(), both ? 2 * nl : nl, Type::get(DType::i64, {s.lanes}));
+  std::vector<Region> regions;
+  for (std::size_t k = 0; k < branches; ++k) {
+    regions.push_back(make_region(graphs[k], region_map(n.region(k), dims)));
+  }
+  const Vals all = join(pre, rag.lengths, args);
+  Builder::NodeResult c;
+  if (is_if) {
+    std::vector<std::int64_t> arg_owner(all.size() - args.size(), -1), out_owner = n.as<IfAttrs>().out_owner;
+    arg_owner = join(arg_owner, n.as<IfAttrs>().arg_owner);
+    if (both) {
+      out_owner.insert(out_owner.end(), nl, 0);
+      out_owner.insert(out_owner.end(), nl, 1);
+    } else {
+      out_owner.insert(out_owner.end(), nl, -1);
+    }
+    c = emit_if(pred, all, std::move(regions), types, bound, arg_owner, out_owner);
+  } else {
+    c = emit_call(n.as<CallAttrs>(), all, std::move(regions), types, bound);
+  }
+  bind(n.bound(), c.bound, dims);
+  mark_all(s, c.out, out);
+  Vals ls = slice_of(c.out, out.size(), c.out.size() - out.size());
+  if (both) {
+    Vals longer;
+    for (std::size_t k = 0; k < nl; ++k) longer.push_back(ops::max(ls[k], ls[nl + k]));
+    ls = longer;
+  }
+  for (std::size_t k = 0; k < nl; ++k) {
+    s.mark(ls[k]);
+    s.set_lengths(c.bound[k], ls[k]);
+  }
+  return slice_of(c.out, 0, out.size());
+}
+
+/// if[B](p, body, identity): lanes that are done keep their carries. In a builder of the caller.
+Vals masked_body(Batcher& s, const GraphRef& body, Val p, const Vals& lengths, const Vals& inv,
+                 const Mask& inv_batched, const Vals& carries, const Vals& xs, const Mask& xs_batched,
+                 const std::vector<Symbol>& ragged, const DimMap& map) {
+  auto lift = [&](Val v, bool batched) {
+    if (batched) return v;
+    std::vector<std::int64_t> axes(static_cast<std::size_t>(v.rank()));
+    std::iota(axes.begin(), axes.end(), 1);
+    const Type t = s.lifted(v.type());
+    return ops::broadcast_in_dim(v, t.shape(), axes);
+  };
+  Vals args{p};
+  args = join(args, lengths);
+  for (std::size_t k = 0; k < inv.size(); ++k) args.push_back(lift(inv[k], inv_batched[k]));
+  args = join(args, carries);
+  for (std::size_t k = 0; k < xs.size(); ++k) args.push_back(lift(xs[k], xs_batched[k]));
+  const GraphRef& g =
+      batch_graph(s.ctx, body,
+                  {Mask(body->param_count(), true), s.lanes, true, ragged, Mask(body->results().size(), true), false})
+          .graph;
+  GraphRef other;
+  {
+    Builder b(body->name());
+    Vals params;
+    for (std::size_t k = 0; k < g->param_count(); ++k) params.push_back(b.param(g->type(static_cast<ValueId>(k))));
+    Vals results = slice_of(params, 1 + lengths.size() + inv.size(), carries.size());
+    for (std::size_t k = results.size(); k < g->results().size(); ++k) {
+      results.push_back(ops::ones(g->type(g->results()[k])));
+    }
+    Builder::Close close;
+    close.params = params;
+    other = b.build(results, std::move(close));
+  }
+  const auto types = substitute(g->result_types(), map);
+  return emit_if(p, args, {make_region(g, map), make_region(other, map)}, types).out;
+}
+
+Vals batch_while(Batcher& s, const Node& n, const Vals& x, DimMap& dims) {
+  const WhileAttrs& a = n.as<WhileAttrs>();
+  const auto ni = static_cast<std::size_t>(a.n_inv), nc = static_cast<std::size_t>(a.n_carry);
+  const std::size_t ny = a.append.size();
+  const Region &cond = n.region(0), &body = n.region(1);
+  const auto rag = ragged_entries(s, n, dims);
+  const Vals inv = slice_of(x, 0, ni);
+  Vals init = slice_of(x, ni, nc);
+  const Mask inv_batched = batched_of(s, inv);
+  // Lengths are invariants in front; regions see them as such, with lanes.
+  const DimMap cond_map = region_map(cond, dims), body_map = region_map(body, dims);
+  if (!s.mask) {
+    Mask bc = batched_of(s, init);
+    const Batched* gb = nullptr;
+    for (;;) {
+      gb = &batch_graph(s.ctx, body.graph,
+                        {join(inv_batched, bc), s.lanes, false, rag.symbols, join(bc, Mask(ny, false)), false});
+      const Mask out_c = slice_of(gb->out, 0, nc);
+      if (out_c == bc) break;
+      bc = either(bc, out_c);
+    }
+    const Batched& gc = batch_graph(s.ctx, cond.graph,
+                                    {join(inv_batched, bc), s.lanes, false, rag.symbols, {}, false});
+    if (!gc.out[0]) {  // one condition for all lanes
+      for (std::size_t k = 0; k < nc; ++k) {
+        if (bc[k]) init[k] = s.lift(init[k]);
+      }
+      auto c = emit_while({join(rag.lengths, inv), init, gc.graph, gb->graph, cond_map, body_map, {}, a.max_trips});
+      dims.set(n.bound()[0], c.bound[0]);
+      for (std::size_t k = 0; k < nc + ny; ++k) {
+        if (!gb->out[k]) continue;
+        if (k >= nc) c.out[k] = swap_leading(c.out[k]);
+        s.mark(c.out[k]);
+      }
+      return c.out;
+    }
+  }
+  init = lift_all(s, init);
+  const Batched& gc = batch_graph(s.ctx, cond.graph,
+                                  {join(inv_batched, Mask(nc, true)), s.lanes, false, rag.symbols, {true}, false});
+  const Vals outer = join(rag.lengths, inv, init);
+  auto entry_dims = [](const GraphRef& g, const DimMap& map) {
+    std::vector<Dim> r;
+    for (Symbol e : g->dims()) r.push_back(map.get(e));
+    return r;
+  };
+  Val p0 = inline_graph(*gc.graph, outer, entry_dims(gc.graph, cond_map)).results[0];
+  if (s.mask) p0 = ops::logical_and(p0, s.mask);
+  const Type flags = Type::get(DType::boolean, {s.lanes}), counts = Type::get(DType::i64, {s.lanes});
+  GraphRef loop_cond, loop_body;
+  // Inside the new regions the entry dims of both old ones appear; `inner` names them by the caller's.
+  auto declare = [&](Builder& b, Vals& params) {
+    for (Val v : outer) params.push_back(b.param(v.type()));
+    params.push_back(b.param(flags));
+    params.push_back(b.param(counts));
+  };
+  {
+    Builder b("cond");
+    Vals params;
+    declare(b, params);
+    Builder::Close close;
+    close.params = params;
+    const Val running[] = {any_over(params[outer.size()], 0)};
+    loop_cond = b.build(running, std::move(close));
+  }
+  {
+    Builder b("body");
+    Vals params;
+    declare(b, params);
+    const Val p = params[outer.size()], trips = params[outer.size() + 1];
+    const std::size_t nl = rag.lengths.size();
+    const Vals lengths = slice_of(params, 0, nl), pi = slice_of(params, nl, ni), pc = slice_of(params, nl + ni, nc);
+    const Vals r = masked_body(s, body.graph, p, lengths, pi, inv_batched, pc, {}, {}, rag.symbols, body_map);
+    const Vals next = slice_of(r, 0, nc);
+    const Val more = inline_graph(*gc.graph, join(lengths, pi, next), entry_dims(gc.graph, cond_map)).results[0];
+    Vals results = next;
+    results.push_back(ops::logical_and(p, more));
+    results.push_back(ops::add(trips, ops::convert(p, DType::i64)));
+    results = join(results, slice_of(r, nc, ny));
+    Builder::Close close;
+    close.params = params;
+    loop_body = b.build(results, std::move(close));
+  }
+  init.push_back(p0);
+  init.push_back(ops::zeros(counts));
+  auto c = emit_while({join(rag.lengths, inv), init, loop_cond, loop_body, {}, {}, {}, a.max_trips});
+  dims.set(n.bound()[0], c.bound[0]);
+  Vals y = slice_of(c.out, 0, nc);
+  for (std::size_t k = 0; k < ny; ++k) y.push_back(swap_leading(c.out[nc + 2 + k]));
+  const Val trips = c.out[nc + 1];
+  y.push_back(trips);
+  for (Val v : y) s.mark(v);
+  s.set_lengths(c.bound[0], trips);
+  return y;
+}
+
+Vals batch_scan(Batcher& s, const Node& n, const Vals& x, DimMap& dims) {
+  const ScanAttrs& a = n.as<ScanAttrs>();
+  const auto ni = static_cast<std::size_t>(a.n_inv), nc = static_cast<std::size_t>(a.n_carry);
+  const std::size_t ny = a.append.size(), nx = x.size() - ni - nc;
+  const Region& body = n.region(0);
+  const auto rag = ragged_entries(s, n, dims);
+  const Vals inv = slice_of(x, 0, ni);
+  Vals init = slice_of(x, ni, nc), xs = slice_of(x, ni + nc, nx);
+  const Mask inv_batched = batched_of(s, inv), xs_batched = batched_of(s, xs);
+  const Dim length = a.length.substitute(dims);
+  for (std::size_t k = 0; k < nx; ++k) {
+    if (xs_batched[k]) xs[k] = swap_leading(xs[k]);
+  }
+  // A ragged dim whose lengths differ between lanes is padded to the longest lane of the iteration.
+  auto ragged = ragged_symbols(n);
+  std::vector<Symbol> inner_ragged = rag.symbols;
+  std::vector<std::size_t> lengths_from;
+  for (auto& [symbol, k] : ragged) {
+    if (!xs_batched[static_cast<std::size_t>(k)]) continue;
+    inner_ragged.push_back(symbol);
+    lengths_from.push_back(static_cast<std::size_t>(k));
+    const std::int64_t lane_axis = 1;
+    const Val longest = ops::reduce_max(xs[static_cast<std::size_t>(k)], std::span(&lane_axis, 1));
+    k = static_cast<std::int64_t>(xs.size());
+    xs.push_back(longest);
+  }
+  const Val lane_length = s.lengths_of(length);
+  Mask bc(nc, true), by(ny, true);
+  const Batched* gb = nullptr;
+  if (!lane_length) {
+    bc = batched_of(s, init);
+    by.assign(ny, false);
+    for (;;) {
+      gb = &batch_graph(s.ctx, body.graph,
+                        {join(inv_batched, bc, xs_batched), s.lanes, static_cast<bool>(s.mask), inner_ragged,
+                         join(bc, by), false});
+      if (gb->out == join(bc, by)) break;
+      bc = slice_of(gb->out, 0, nc);
+      by = slice_of(gb->out, nc, ny);
+    }
+  }
+  for (std::size_t k = 0; k < nc; ++k) {
+    if (bc[k]) init[k] = s.lift(init[k]);
+  }
+  Vals pre;
+  if (s.mask) pre.push_back(s.mask);
+  pre = join(pre, rag.lengths);
+  Vals full_inv = join(pre, inv);
+  if (lane_length) full_inv.push_back(lane_length), xs.push_back(ops::iota(Type::get(DType::i64, {length}), 0));
+  const DimMap map = region_map(body, dims);
+  GraphRef new_body;
+  DimMap back;  // the caller's dims in terms of themselves, and body entry dims by the caller's names
+  {
+    Builder b("body");
+    Vals params, px;
+    for (Val v : full_inv) params.push_back(b.param(v.type()));
+    const Vals p_inv_all = params;
+    Vals pc;
+    for (Val v : init) pc.push_back(b.param(v.type()));
+    for (Val v : xs) px.push_back(b.param(v.type().without_leading()));
+    params = join(params, pc, px);
+    const std::size_t n_mask = s.mask ? 1 : 0;
+    Vals lengths = slice_of(p_inv_all, n_mask, rag.lengths.size());
+    for (std::size_t k : lengths_from) lengths.push_back(px[k]);
+    const Vals pi = slice_of(p_inv_all, pre.size(), ni);
+    Vals results;
+    if (lane_length) {
+      const Val i = px.back();
+      Val p = ops::compare(ops::Comparison::lt, i, p_inv_all.back());
+      if (s.mask) p = ops::logical_and(p, p_inv_all[0]);
+      results = masked_body(s, body.graph, p, lengths, pi, inv_batched, pc, slice_of(px, 0, nx), xs_batched,
+                            inner_ragged, map);
+    } else {
+      Vals args = slice_of(p_inv_all, 0, n_mask);
+      args = join(args, lengths, pi, pc, slice_of(px, 0, nx));
+      std::vector<Dim> entry;
+      for (Symbol e : gb->graph->dims()) entry.push_back(map.get(e));
+      results = inline_graph(*gb->graph, args, entry).results;
+    }
+    Builder::Close close;
+    close.params = params;
+    new_body = b.build(results, std::move(close));
+  }
+  ir::ScanParts parts{full_inv, init, xs, new_body, back, length, a.reverse, only_in(ragged, *new_body), {}, {}};
+  Vals y = emit_scan(std::move(parts)).out;
+  for (std::size_t k = 0; k < nc; ++k) {
+    if (bc[k]) s.mark(y[k]);
+  }
+  for (std::size_t k = 0; k < ny; ++k) {
+    if (!by[k]) continue;
+    y[nc + k] = swap_leading(y[nc + k]);
+    s.mark(y[nc + k]);
+  }
+  return y;
+}
+
+bool has_flat_history(const Node& n) {
+  const auto& append = n.region_kind() == RegionKind::loop ? n.as<WhileAttrs>().append : n.as<ScanAttrs>().append;
+  for (const Append& a : append) {
+    if (a.flat) return true;
+  }
+  return n.region_kind() == RegionKind::scan && any(n.as<ScanAttrs>().xrag);
+}
+
+}  // namespace
+
+Vals batch_region(Batcher& s, const Node& n, const Vals& x, DimMap& dims) {
+  ir::OriginScope origin(n.origin_ref());
+  if (n.region_kind() == RegionKind::branch) return batch_branches(s, n, x, dims);
+  if (n.region_kind() == RegionKind::call) {
+    const CallKind kind = n.as<CallAttrs>().kind;
+    const bool plain = kind == CallKind::plain || kind == CallKind::remat;
+    bool moves = false;
+    for (Val v : x) moves = moves || s.batched(v);
+    if (!plain && !moves) return copy_node(n, x, dims);
+    return plain ? batch_branches(s, n, x, dims) : batch_declared_call(s, n, x, dims);
+  }
+  if (has_flat_history(n)) {
+    refuse("TL-VMAP-003", n.op(), "can't map over a flat history of nested loops",
+           "differentiate inside vmap, or with nested loops recomputed", n.origin());
+  }
+  return n.region_kind() == RegionKind::loop ? batch_while(s, n, x, dims) : batch_scan(s, n, x, dims);
+}
+
+}  // namespace tlaloc::transform

@@ -1,0 +1,247 @@
+#include "tlaloc/transform/split.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "tlaloc/transform/dce.h"
+
+namespace tlaloc::transform {
+namespace {
+
+bool is_known_linear_call(const Node& n, const std::vector<bool>& operand_unknown) {
+  if (n.region_kind() != RegionKind::call || n.as<CallAttrs>().kind != CallKind::linear) return false;
+  for (std::size_t k = 0; k < static_cast<std::size_t>(n.as<CallAttrs>().n_residuals); ++k) {
+    if (operand_unknown[k]) return false;
+  }
+  return true;
+}
+
+/// Every region node with an unknown operand becomes a known and an unknown node.
+GraphRef stage(Context& ctx, const GraphRef& g, const Mask& unknown, const Policy& policy) {
+  bool nothing_to_do = true;
+  for (std::uint32_t i = 0; i < g->node_count() && nothing_to_do; ++i) {
+    nothing_to_do = g->node(i).region_kind() == RegionKind::none;
+  }
+  if (nothing_to_do) return g;
+  Builder b(g->name());
+  Vals env(g->value_count());
+  std::unordered_set<std::uint32_t> unknown_ids;
+  for (std::size_t k = 0; k < g->param_count(); ++k) {
+    env[k] = b.param(g->type(static_cast<ValueId>(k)), g->param_label(k));
+    if (unknown[k]) unknown_ids.insert(env[k].id);
+  }
+  // What the two halves of a region node emit is unknown iff it reads something unknown; nodes
+  // in between are found by their operands.
+  auto is_unknown = [&](Val v) { return unknown_ids.contains(v.id); };
+  DimMap dims;
+  for (std::uint32_t i = 0; i < g->node_count(); ++i) {
+    const Node n = g->node(i);
+    Vals x;
+    Mask ux;
+    for (ValueId v : n.operands()) {
+      x.push_back(env[v]);
+      ux.push_back(is_unknown(env[v]));
+    }
+    const bool whole = !any(ux) || n.region_kind() == RegionKind::none || is_known_linear_call(n, ux);
+    Vals y;
+    if (whole) {
+      y = copy_node(n, x, dims);
+      if (any(ux)) {
+        for (Val v : y) {
+          // A rewrite may have answered with an operand: that one keeps its own side.
+          if (std::ranges::find(x, v) == x.end()) unknown_ids.insert(v.id);
+        }
+      }
+    } else {
+      ir::OriginScope origin(n.origin_ref());
+      const bool branches = n.region_kind() == RegionKind::branch || n.region_kind() == RegionKind::call;
+      y = branches ? split_branches(ctx, n, x, ux, dims, policy)
+                   : split_loop(ctx, n, x, ux, dims, policy);
+      for (Val v : y) {
+        for (std::size_t k = 0; k < b.operand_count(v); ++k) {
+          if (is_unknown(b.operand_of(v, k))) unknown_ids.insert(v.id);
+        }
+      }
+    }
+    std::copy(y.begin(), y.end(), env.begin() + n.result());
+  }
+  for (const ir::Constraint& c : g->constraints()) {
+    b.require({c.kind, c.a.substitute(dims), c.b.substitute(dims), c.what, c.place});
+  }
+  Vals results;
+  for (ValueId v : g->results()) results.push_back(env[v]);
+  Builder::Close close;
+  close.result_dims = substitute(g->result_dims(), dims);
+  return b.build(results, std::move(close));
+}
+
+class Splitter {
+ public:
+  Splitter(Context& ctx, const GraphRef& g, const Mask& unknown, const Policy& policy,
+           const Mask& force, const SplitPlace& place)
+      : ctx_(ctx), s_(stage(ctx, g, unknown, policy)), policy_(policy), place_(place) {
+    unknown_.assign(s_->value_count(), false);
+    for (std::size_t k = 0; k < s_->param_count(); ++k) unknown_[k] = unknown[k];
+    node_unknown_.assign(s_->node_count(), false);
+    for (std::uint32_t i = 0; i < s_->node_count(); ++i) {
+      const Node n = s_->node(i);
+      for (ValueId v : n.operands()) node_unknown_[i] = node_unknown_[i] || unknown_[v];
+      for (std::size_t k = 0; k < n.result_count(); ++k) unknown_[n.result(k)] = node_unknown_[i];
+    }
+    for (std::size_t k = 0; k < s_->results().size(); ++k) {
+      out_unknown_.push_back(unknown_[s_->results()[k]] || (!force.empty() && force[k]));
+    }
+  }
+
+  Split run() {
+    std::vector<std::uint32_t> local;
+    for (Symbol s : place_.local) local.push_back(s.id());
+    for (std::uint32_t i = 0; i < s_->node_count(); ++i) {
+      for (Symbol b : s_->node(i).bound()) {
+        binders_.insert(b.id());
+        if (place_.loop_body) local.push_back(b.id());
+      }
+    }
+    std::ranges::sort(local);
+    std::vector<ValueId> needed;
+    for (std::size_t k = 0; k < out_unknown_.size(); ++k) {
+      if (out_unknown_[k] && !unknown_[s_->results()[k]]) needed.push_back(s_->results()[k]);
+    }
+    for (std::uint32_t i = 0; i < s_->node_count(); ++i) {
+      if (!node_unknown_[i]) continue;
+      for (ValueId v : s_->node(i).operands()) {
+        if (!unknown_[v]) needed.push_back(v);
+      }
+    }
+    std::ranges::sort(needed);
+    needed.erase(std::unique(needed.begin(), needed.end()), needed.end());
+    kept_ = choose_residuals({*s_, unknown_, needed, local, policy_, place_});
+    mark_again(needed);
+    Split r;
+    r.out_unknown = out_unknown_;
+    build_unknown(r);
+    build_known(r);
+    return r;
+  }
+
+ private:
+  /// The known nodes that the unknown part computes again.
+  void mark_again(std::vector<ValueId> todo) {
+    again_.assign(s_->node_count(), false);
+    std::erase_if(todo, [&](ValueId v) { return kept_[v]; });
+    while (!todo.empty()) {
+      const ValueId v = todo.back();
+      todo.pop_back();
+      const std::uint32_t i = s_->producer(v);
+      if (i == ir::kNoNode || again_[i]) continue;
+      again_[i] = true;
+      for (ValueId a : s_->node(i).operands()) {
+        if (!kept_[a]) todo.push_back(a);
+      }
+    }
+  }
+
+  void build_unknown(Split& r) {
+    std::vector<ValueId> order;
+    for (ValueId v = 0; v < s_->value_count(); ++v) {
+      if (kept_[v]) order.push_back(v);
+    }
+    Builder b(s_->name());
+    Vals env(s_->value_count());
+    for (ValueId v : order) env[v] = b.param(s_->type(v));
+    for (std::size_t k = 0; k < s_->param_count(); ++k) {
+      if (unknown_[k]) env[k] = b.param(s_->type(static_cast<ValueId>(k)), s_->param_label(k));
+    }
+    DimMap dims;
+    for (std::uint32_t i = 0; i < s_->node_count(); ++i) {
+      if (!node_unknown_[i] && !again_[i]) continue;
+      const Node n = s_->node(i);
+      Vals in;
+      for (ValueId v : n.operands()) in.push_back(env[v]);
+      const Vals out = copy_node(n, in, dims);
+      for (std::size_t k = 0; k < out.size(); ++k) {
+        if (!env[n.result(k)]) env[n.result(k)] = out[k];
+      }
+    }
+    Vals results;
+    for (std::size_t k = 0; k < out_unknown_.size(); ++k) {
+      if (out_unknown_[k]) results.push_back(env[s_->results()[k]]);
+    }
+    GraphRef u = dce_graph(ctx_, b.build(results));
+    // Residuals that turned out not to be read are not kept.
+    Mask used = used_params(*u);
+    for (std::size_t k = order.size(); k < used.size(); ++k) used[k] = true;
+    if (count(used) != used.size()) {
+      u = with_signature(*u, pick(same_params(0, used.size()), used), results_of(*u));
+    }
+    order_ = pick(order, slice_of(used, 0, order.size()));
+    for (Symbol s : u->dims()) {
+      if (binders_.contains(s.id())) r.res_dims.push_back(s);
+    }
+    r.unknown = std::move(u);
+  }
+
+  void build_known(Split& r) {
+    Builder b(s_->name());
+    Vals env(s_->value_count());
+    for (std::size_t k = 0; k < s_->param_count(); ++k) {
+      if (!unknown_[k]) env[k] = b.param(s_->type(static_cast<ValueId>(k)), s_->param_label(k));
+    }
+    DimMap dims;
+    for (std::uint32_t i = 0; i < s_->node_count(); ++i) {
+      if (node_unknown_[i]) continue;
+      const Node n = s_->node(i);
+      Vals in;
+      for (ValueId v : n.operands()) in.push_back(env[v]);
+      const Vals out = copy_node(n, in, dims);
+      std::copy(out.begin(), out.end(), env.begin() + n.result());
+    }
+    auto out_of_scope = [&](Symbol s) { return binders_.contains(s.id()) && !dims.find(s); };
+    for (const ir::Constraint& c : s_->constraints()) {
+      if (c.a.mentions(out_of_scope) || c.b.mentions(out_of_scope)) continue;
+      b.require({c.kind, c.a.substitute(dims), c.b.substitute(dims), c.what, c.place});
+    }
+    Vals results;
+    for (std::size_t k = 0; k < out_unknown_.size(); ++k) {
+      if (!out_unknown_[k]) results.push_back(env[s_->results()[k]]);
+    }
+    std::size_t extra = 0;
+    for (ValueId v : order_) {
+      if (s_->is_param(v)) {
+        r.residuals.push_back({true, v});
+      } else {
+        r.residuals.push_back({false, extra++});
+        results.push_back(env[v]);
+      }
+    }
+    Builder::Close close;
+    close.result_dims = substitute(s_->result_dims(), dims);
+    for (Symbol s : r.res_dims) close.result_dims.push_back(dims.get(s));
+    r.known = dce_graph(ctx_, b.build(results, std::move(close)));
+  }
+
+  Context& ctx_;
+  GraphRef s_;
+  const Policy& policy_;
+  const SplitPlace& place_;
+  std::vector<bool> unknown_, node_unknown_, kept_, again_;
+  Mask out_unknown_;
+  std::unordered_set<std::uint32_t> binders_;
+  std::vector<ValueId> order_;
+};
+
+}  // namespace
+
+const Split& split_graph(Context& ctx, const GraphRef& g, const Mask& unknown, const Policy& policy,
+                         const Mask& force, const SplitPlace& place) {
+  Key key;
+  key << g << unknown << force << static_cast<int>(policy.residuals)
+      << static_cast<int>(policy.nested) << static_cast<int>(place.loop_body)
+      << static_cast<int>(place.invariants);
+  for (Symbol s : place.local) key << Dim(s);
+  for (char c : place.remat) key << static_cast<int>(c);
+  if (const Split* known = ctx.split->find(key)) return *known;
+  return ctx.split->put(key, g, Splitter(ctx, g, unknown, policy, force, place).run());
+}
+
+}  // namespace tlaloc::transform

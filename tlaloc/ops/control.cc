@@ -5,6 +5,12 @@
 #include "tlaloc/base/error.h"
 
 namespace tlaloc::ops {
+
+using ir::emit_if;
+using ir::emit_scan;
+using ir::emit_while;
+using ir::make_region;
+
 namespace {
 
 std::vector<Type> types_of(const Vals& vs) {

@@ -50,8 +50,18 @@ using Where = std::source_location;
 Ref scalar(DType dtype, double value);
 /// UserError TL-DTYPE-003 when the value does not fit.
 Ref scalar_int(DType dtype, std::int64_t value);
+Ref scalar_unsigned(DType dtype, std::uint64_t value);
+/// A number in the dtype of `like`. UserError TL-DTYPE-002 for a floating number with integers,
+/// TL-DTYPE-003 when it does not fit.
+Ref scalar_like(const Ref& like, double value);
+Ref scalar_like_int(const Ref& like, std::int64_t value);
 /// Copies `count` elements in row-major order. UserError TL-SHAPE-002 when the count does not fit.
 Ref from_memory(DType dtype, std::span<const std::int64_t> extents, const void* data,
+                std::int64_t count, Where where);
+/// The same for a typed tensor: `sizes` is empty or has an entry per axis; an axis that neither it
+/// nor its type gives a size is inferred. UserError TL-SHAPE-002, TL-SHAPE-005 (two to infer),
+/// TL-BOUND-001.
+Ref from_memory(DType dtype, AxesSpec axes, std::span<const std::int64_t> sizes, const void* data,
                 std::int64_t count, Where where);
 DType dtype(const Ref& x);
 int rank(const Ref& x);
@@ -74,20 +84,76 @@ Ref check(const Ref& x, DType dtype, AxesSpec axes, Where where);
 // ---- operations; `axes` labels the result for errors and printing ----
 // clang-format off
 enum class UnaryOp : std::uint8_t {
-  neg, abs, sign, ceil, floor, round, round_even, exp, expm1, log, log1p, sqrt, rsqrt, cbrt,
-  logistic, tanh, sin, cos, tan, asin, acos, atan, sinh, cosh, asinh, acosh, atanh, erf, erfc,
-  erf_inv, is_finite, logical_not, popcnt, clz, stop_gradient, count
+  neg,
+  abs,
+  sign,
+  ceil,
+  floor,
+  round,
+  round_even,
+  exp,
+  expm1,
+  log,
+  log1p,
+  sqrt,
+  rsqrt,
+  cbrt,
+  logistic,
+  tanh,
+  sin,
+  cos,
+  tan,
+  asin,
+  acos,
+  atan,
+  sinh,
+  cosh,
+  asinh,
+  acosh,
+  atanh,
+  erf,
+  erfc,
+  erf_inv,
+  is_finite,
+  logical_not,
+  popcnt,
+  clz,
+  stop_gradient,
+  count
 };
 enum class BinaryOp : std::uint8_t {
-  add, sub, mul, div, rem, pow, max, min, atan2, logical_and, logical_or, logical_xor, shift_left,
-  shift_right_arithmetic, shift_right_logical, eq, ne, lt, le, gt, ge, count
+  add,
+  sub,
+  mul,
+  div,
+  rem,
+  pow,
+  max,
+  min,
+  atan2,
+  logical_and,
+  logical_or,
+  logical_xor,
+  shift_left,
+  shift_right_arithmetic,
+  shift_right_logical,
+  eq,
+  ne,
+  lt,
+  le,
+  gt,
+  ge,
+  count
 };
 // clang-format on
 enum class ReduceOp : std::uint8_t { sum, prod, max, min, all, any, count };
 
 Ref unary(UnaryOp op, const Ref& x, AxesSpec axes, Where where);
+/// The same on a C++ number, computed in double; for float operations only.
+double number(UnaryOp op, double x);
 /// Broadcasts both operands to the result; the typed rule has decided that they fit.
-/// `axis_of_a[i]` is the result axis of a's axis i.
+/// `axis_of_a[i]` is the result axis of a's axis i, or -1 for a literal 1 that stretches; no other
+/// axis does, whatever its size. UserError TL-SHAPE-001.
 Ref binary(BinaryOp op, const Ref& a, std::span<const int> axis_of_a, const Ref& b,
            std::span<const int> axis_of_b, AxesSpec axes, Where where);
 Ref select(const Ref& p, std::span<const int> axis_of_p, const Ref& a,
@@ -96,14 +162,21 @@ Ref select(const Ref& p, std::span<const int> axis_of_p, const Ref& a,
 Ref convert(const Ref& x, DType dtype, AxesSpec axes, Where where);
 Ref reduce(ReduceOp op, const Ref& x, std::span<const int> over, bool keep, AxesSpec axes,
            Where where);
-/// General contraction: batch axes, contracted axes, then the free axes of a and b.
-Ref contract(const Ref& a, const Ref& b, std::span<const int> batch_a, std::span<const int> batch_b,
-             std::span<const int> contract_a, std::span<const int> contract_b, AxesSpec axes,
-             Where where);
+/// An operand of an einsum: one label per axis, small numbers; -1 for a literal 1 that stretches.
+struct Labeled {
+  const Ref* value = nullptr;
+  std::span<const int> labels;
+};
+/// Multiplies the operands and sums over the labels that `result` lacks (numpy.einsum). Axes of one
+/// label agree in size: UserError TL-SHAPE-003. A label twice in one operand takes the diagonal.
+Ref einsum(std::span<const Labeled> operands, std::span<const int> result, AxesSpec axes,
+           Where where);
 Ref transpose(const Ref& x, std::span<const int> permutation, AxesSpec axes, Where where);
 /// Sizes that the type lacks come from the operand: `from[i]` is the operand axis that result axis
 /// i copies its size from, or -1 when `axes[i].size` says it; one -1 with size -1 is inferred.
 Ref reshape(const Ref& x, std::span<const int> from, AxesSpec axes, Where where);
+/// `axis_of_x` as in binary. A result axis without a size takes it from an operand of `size_like`
+/// that has an axis of that name, or, when it has no name, the result's rank.
 Ref broadcast(const Ref& x, std::span<const int> axis_of_x, std::span<const Ref> size_like,
               AxesSpec axes, Where where);
 

@@ -68,8 +68,8 @@ const ir::OpDef& row(const char* name) {
   return *op;
 }
 
-/// The shape that operands broadcast to: per result axis the size that is not a literal 1. Requires
-/// sizes that meet to agree.
+/// The shape that operands broadcast to. Requires sizes that meet to agree; only axes marked -1,
+/// which are literal 1s, stretch.
 class Broadcast {
  public:
   Broadcast(const OpCall& call, std::size_t rank)
@@ -79,10 +79,14 @@ class Broadcast {
     const Node& n = node(x);
     internal_check(static_cast<int>(axis_of_x.size()) == n.type.rank(), "broadcast: wrong rank");
     for (int i = 0; i < n.type.rank(); ++i) {
-      const auto at = static_cast<std::size_t>(axis_of_x[static_cast<std::size_t>(i)]);
-      internal_check(at < shape_.size(), "broadcast: axis out of range");
+      const int to = axis_of_x[static_cast<std::size_t>(i)];
       const Dim d = n.type.dim(i);
-      if (d == Dim(1)) continue;
+      if (to < 0) {
+        internal_check(d == Dim(1), "broadcast: a stretched axis is not a literal 1");
+        continue;
+      }
+      const auto at = static_cast<std::size_t>(to);
+      internal_check(at < shape_.size(), "broadcast: axis out of range");
       if (!from_[at].x) {
         from_[at] = {&x, i};
         shape_[at] = d;
@@ -93,7 +97,14 @@ class Broadcast {
   }
   /// `v`, an operand added before, in the common shape.
   Val broadcast(Val v, std::span<const int> axis_of_x) const {
-    const std::vector<std::int64_t> axes(axis_of_x.begin(), axis_of_x.end());
+    std::vector<std::int64_t> axes;
+    std::vector<Dim> kept;
+    for (std::size_t i = 0; i < axis_of_x.size(); ++i) {
+      if (axis_of_x[i] < 0) continue;
+      axes.push_back(axis_of_x[i]);
+      kept.push_back(v.shape()[i]);
+    }
+    if (kept.size() < axis_of_x.size()) v = ops::reshape(v, kept);
     return ops::broadcast_in_dim(v, shape_, axes);
   }
 

@@ -146,8 +146,11 @@ TEST(Core, MismatchNamesBothShapesAndTheUsersLine) {
   const Ref y = floats({2, 1}, {1, 2});
   const Ref z = floats({4, 3}, std::vector<float>(12));
   const std::array axes{batch(), hidden(3)};
-  EXPECT_EQ(describe(binary(BinaryOp::add, x, std::array{0, 1}, y, std::array{0, 1}, axes, {})),
+  EXPECT_EQ(describe(binary(BinaryOp::add, x, std::array{0, 1}, y, std::array{0, -1}, axes, {})),
             "f32[batch=2, hidden=3]");
+  EXPECT_THAT(
+      error_of([&] { binary(BinaryOp::add, x, std::array{0, 1}, y, std::array{0, 1}, axes, {}); }),
+      HasSubstr("TL-SHAPE-001: add: hidden=3 meets 1"));
   const Where here = Where::current();
   EXPECT_THAT(
       error_of(

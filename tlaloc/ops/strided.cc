@@ -1,21 +1,6 @@
 #include "tlaloc/ops/strided.h"
 
 namespace tlaloc::ops {
-namespace {
-
-/// Calls f with a pointer type of the element's size: moving elements needs no more than that.
-template <class F>
-void by_size(DType type, const F& f) {
-  switch (byte_size(type)) {
-    case 1: f(TypeTag<std::uint8_t>{}); break;
-    case 2: f(TypeTag<std::uint16_t>{}); break;
-    case 4: f(TypeTag<std::uint32_t>{}); break;
-    default: f(TypeTag<std::uint64_t>{}); break;
-  }
-}
-
-}  // namespace
-
 Extents row_major_strides(std::span<const std::int64_t> extents) {
   Extents strides(extents.size());
   std::int64_t step = 1;
@@ -43,6 +28,24 @@ void scatter_strided(const HostArray& in, std::int64_t offset, std::span<const s
     T* y = static_cast<T*>(out.mutable_data());
     for_each_offset(in.extents(), offset, step,
                     [&](std::int64_t i, std::int64_t at) { y[at] = x[i]; });
+  });
+}
+
+void copy_window(const HostArray& in, std::int64_t offset, std::span<const std::int64_t> step,
+                 HostArray& out, std::int64_t out_offset, std::span<const std::int64_t> window) {
+  by_size(out.dtype(), [&]<class T>(TypeTag<T>) {
+    const T* x = static_cast<const T*>(in.data());
+    T* y = static_cast<T*>(out.mutable_data()) + out_offset;
+    for_each_offset(window, offset, step, [&](std::int64_t i, std::int64_t at) { y[i] = x[at]; });
+  });
+}
+
+void update_window(const HostArray& in, std::int64_t in_offset, HostArray& out, std::int64_t offset,
+                   std::span<const std::int64_t> step, std::span<const std::int64_t> window) {
+  by_size(out.dtype(), [&]<class T>(TypeTag<T>) {
+    const T* x = static_cast<const T*>(in.data()) + in_offset;
+    T* y = static_cast<T*>(out.mutable_data());
+    for_each_offset(window, offset, step, [&](std::int64_t i, std::int64_t at) { y[at] = x[i]; });
   });
 }
 

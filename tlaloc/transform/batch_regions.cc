@@ -165,7 +165,7 @@ Vals batch_branches(Batcher& s, const Node& n, const Vals& x, DimMap& dims) {
   } else {
     c = emit_call(n.as<CallAttrs>(), all, std::move(regions), types, bound);
   }
-  bind(n.bound(), c.bound, dims);
+  bind_dims(n.bound(), c.bound, dims);
   mark_all(s, c.out, out);
   Vals ls = slice_of(c.out, out.size(), c.out.size() - out.size());
   if (both) {

@@ -27,7 +27,7 @@ std::vector<Symbol> fresh_bound(std::span<const Symbol> symbols, DimMap& map) {
   }
   return r;
 }
-void bind(std::span<const Symbol> from, std::span<const Symbol> to, DimMap& map) {
+void bind_dims(std::span<const Symbol> from, std::span<const Symbol> to, DimMap& map) {
   for (std::size_t i = 0; i < std::min(from.size(), to.size()); ++i) map.set(from[i], to[i]);
 }
 

@@ -160,7 +160,7 @@ std::vector<Dim> substitute(std::span<const Dim> dims, const DimMap& map);
 /// A fresh symbol for each, recorded in `map`.
 std::vector<Symbol> fresh_bound(std::span<const Symbol> symbols, DimMap& map);
 /// After emission: what interning answered. For K symbols in order.
-void bind(std::span<const Symbol> from, std::span<const Symbol> to, DimMap& map);
+void bind_dims(std::span<const Symbol> from, std::span<const Symbol> to, DimMap& map);
 /// Which params some node or result reads.
 Mask used_params(const Graph& g);
 /// Body entry symbols of a scan that are bound per iteration, with the xs that hold their lengths.

@@ -210,7 +210,7 @@ class Pass {
       } else {
         c = emit_call(n.as<CallAttrs>(), args, std::move(regions), types, bound);
       }
-      bind(n.bound(), c.bound, dims);
+      bind_dims(n.bound(), c.bound, dims);
       return c.out;
     }
     const bool is_while = n.region_kind() == RegionKind::loop;

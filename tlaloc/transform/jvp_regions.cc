@@ -115,7 +115,7 @@ PrimalTangent jvp_branches(Context& ctx, const Node& n, const Vals& x, const Val
     if (attrs.kind == CallKind::linear) attrs.kind = CallKind::plain;
     c = emit_call(std::move(attrs), args, std::move(regions), types, bound);
   }
-  bind(n.bound(), c.bound, dims);
+  bind_dims(n.bound(), c.bound, dims);
   PrimalTangent r;
   r.primal = slice_of(c.out, 0, n.result_count());
   std::size_t next = n.result_count();
@@ -217,7 +217,7 @@ PrimalTangent jvp_loop(Context& ctx, const Node& n, const Vals& x, const Vals& t
                    std::move(body2), map, a.length.substitute(dims), a.reverse, ragged,
                    join(a.xrag, pick(a.xrag, act_x)), append});
   }
-  bind(n.bound(), c.bound, dims);
+  bind_dims(n.bound(), c.bound, dims);
   // [carry, d_carry, ys, d_ys, trips] -> results and their tangents.
   const std::size_t k = nc + count(act_c);
   PrimalTangent out;

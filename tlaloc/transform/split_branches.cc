@@ -132,8 +132,8 @@ Vals split_branches(Context& ctx, const Node& n, const Vals& x, const Mask& unkn
     known = emit_call(std::move(attrs), known_args, std::move(known_regions), types, bound);
   }
   DimMap renamed;  // interning may have answered with an older node
-  bind(bound, known.bound, renamed);
-  bind(n.bound(), known.bound, dims);
+  bind_dims(bound, known.bound, renamed);
+  bind_dims(n.bound(), known.bound, dims);
 
   Vals residual_args;
   std::vector<std::int64_t> residual_owner;

@@ -65,6 +65,8 @@ class Machine {
   Arrays eval_batched_if(RegionNode r, const HostArray& predicate);
   Arrays eval_while(RegionNode r);
   Arrays eval_scan(RegionNode r);
+  /// Replaces operands that belong to the other branch and do not fit branch k.
+  void fill_foreign(RegionNode r, std::size_t k, Arrays& args);
   /// Runs region k with the operands from `first` on; `bound` gets its result dims.
   Arrays run_region(RegionNode r, std::size_t k, Arrays& args, std::vector<std::int64_t>& bound);
 

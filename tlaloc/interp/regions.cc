@@ -155,6 +155,19 @@ void bind_region_dims(const Frame& outer, const ir::Region& region, Frame& inner
   }
 }
 
+void Machine::fill_foreign(RegionNode r, std::size_t k, Arrays& args) {
+  const auto& owner = r.node.as<ir::IfAttrs>().arg_owner;
+  Frame sizes(*r.plans[k]);
+  bind_region_dims(r.frame, r.node.region(k), sizes);
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    if (owner[i] < 0 || owner[i] == static_cast<std::int64_t>(k)) continue;
+    const TypeInfo& t = r.plans[k]->type(static_cast<ir::ValueId>(i));
+    Extents extents;
+    sizes.extents(t, extents);
+    if (args[i].extents() != extents) args[i] = padded(HostArray(t.dtype, Extents(extents.size(), 0)), extents);
+  }
+}
+
 Arrays Machine::run_region(RegionNode r, std::size_t k, Arrays& args,
                            std::vector<std::int64_t>& bound) {
   Frame inner(*r.plans[k]);
@@ -201,6 +214,10 @@ Arrays Machine::eval_batched_if(RegionNode r, const HostArray& predicate) {
   r.frame.in.clear();
   Arrays first = second;
   std::vector<std::int64_t> bound, bound_else;
+  // Both branches run. What belongs to one is nothing to the other, where a dim that it mentions may
+  // be known to be 0.
+  fill_foreign(r, 0, first);
+  fill_foreign(r, 1, second);
   ++nan_muted_;
   Arrays out = run_region(r, 0, first, bound);
   Arrays other = run_region(r, 1, second, bound_else);

@@ -112,6 +112,7 @@ class Graph {
   bool is_param(ValueId v) const { return v < param_count_; }
   /// The node that computes v; kNoNode for params.
   std::uint32_t producer(ValueId v) const { return producers_[v]; }
+  bool has_regions() const { return !regions_.empty(); }
   /// True if some node, in regions too, is kept for its effect (debug_print).
   bool has_effects() const { return has_effects_; }
   const Label& param_label(std::size_t k) const { return param_labels_[k]; }

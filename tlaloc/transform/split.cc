@@ -18,11 +18,7 @@ bool is_known_linear_call(const Node& n, const std::vector<bool>& operand_unknow
 
 /// Every region node with an unknown operand becomes a known and an unknown node.
 GraphRef stage(Context& ctx, const GraphRef& g, const Mask& unknown, const Policy& policy) {
-  bool nothing_to_do = true;
-  for (std::uint32_t i = 0; i < g->node_count() && nothing_to_do; ++i) {
-    nothing_to_do = g->node(i).region_kind() == RegionKind::none;
-  }
-  if (nothing_to_do) return g;
+  if (!g->has_regions()) return g;
   Builder b(g->name());
   Vals env(g->value_count());
   std::unordered_set<std::uint32_t> unknown_ids;

@@ -91,6 +91,14 @@ concept AxisValue = requires {
 template <class D>
 concept DimValue = std::same_as<D, int> || AxisValue<D>;
 
+namespace detail {
+/// DimValue as a plain bool: a failed concept would be explained at length.
+template <class D>
+inline constexpr bool kIsDim = DimValue<D>;
+template <class D>
+inline constexpr bool kIsDim<const D> = DimValue<D>;
+}  // namespace detail
+
 template <class D>
   requires AxisValue<D>
 constexpr core::AxisSpec spec_of(D) {

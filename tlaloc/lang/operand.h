@@ -10,6 +10,19 @@ namespace tlaloc {
 
 class Array;
 
+/// Stands for an argument that was not given.
+struct Omitted {
+  core::Ref ref() const { return {}; }
+};
+
+namespace detail {
+template <class S>
+inline constexpr core::AxesSpec kSpecsOf{};
+/// The axes of a Dims type as plain data.
+template <auto... S>
+inline constexpr core::AxesSpec kSpecsOf<Dims<S...>> = kSpecs<S...>;
+}  // namespace detail
+
 /// What kind of operand a type is.
 enum class Kind : std::uint8_t { other, number, tensor, array, refused };
 
@@ -204,21 +217,9 @@ struct TwoResult {
 };
 template <class T, class E>
 using Or = std::conditional_t<std::is_void_v<T>, E, T>;
-template <bool Ok>
-struct BroadcastResult {
-  template <class, class, class>
-  using type = Refused;
-};
-template <>
-struct BroadcastResult<true> {
-  template <class T, class A, class B>
-  using type = typename BroadcastRule<A, B>::template Result<T>;
-};
 template <class A, class B, class T>
 struct TwoResult<A, B, T, Kind::tensor, Kind::tensor> {
-  using type =
-      typename BroadcastResult<BroadcastRule<AxesOf<A>, AxesOf<B>>::plan.ok()>::template type<
-          Or<T, ElementOf<A>>, AxesOf<A>, AxesOf<B>>;
+  using type = typename BroadcastRule<AxesOf<A>, AxesOf<B>>::template Result<Or<T, ElementOf<A>>>;
 };
 template <class X, class T>
 struct WithElement {
@@ -253,6 +254,82 @@ template <class A>
 struct LikeImpl<A, Kind::other> {
   using type = Refused;
 };
+
+/// Whether shapes are decided at run time. What a refused operation returned counts too: such code
+/// compiles and never runs.
+template <class R>
+inline constexpr bool kByShape = std::is_same_v<R, Array> || std::is_same_v<R, Refused>;
+
+// ---- rules that take lists of axes, and their verdicts ----
+
+/// An operand with an own rule: Rule<AxesOf<A>, X...> for a Tensor.
+template <template <class...> class Rule, class A, Domain D, bool ArrayToo, class... X>
+consteval auto rule_verdict() {
+  constexpr auto kWhy = one_verdict<A, D, false>();
+  if constexpr (IsMistake<kWhy>) {
+    return kWhy;
+  } else if constexpr (kKind<A> == Kind::array && !ArrayToo) {
+    return mistake("TL-TYPE-004", "not for Array: use tl::as");
+  } else if constexpr (kKind<A> == Kind::tensor) {
+    return verdict_of<Rule<AxesOf<A>, X...>>();
+  } else {
+    return Fine{};
+  }
+}
+template <template <class...> class Rule, class T, class A, Kind K, class... X>
+struct RuleResult {
+  using type = Refused;
+};
+template <template <class...> class Rule, class T, class A, class... X>
+struct RuleResult<Rule, T, A, Kind::tensor, X...> {
+  using type = typename Rule<AxesOf<A>, X...>::template Result<Or<T, ElementOf<A>>>;
+};
+template <template <class...> class Rule, class T, class A, class... X>
+struct RuleResult<Rule, T, A, Kind::array, X...> {
+  using type = Array;
+};
+/// The result of Rule<AxesOf<A>, X...> with elements T (void: A's).
+template <template <class...> class Rule, class T, class A, class... X>
+using Ruled = typename RuleResult<Rule, T, A, kKind<A>, X...>::type;
+
+/// Two Tensors of one element type with an own rule: Rule<AxesOf<A>, AxesOf<B>, X...>.
+template <template <class...> class Rule, class A, class B, Domain D, bool ArrayToo, class... X>
+consteval auto pair_verdict() {
+  constexpr Kind kA = kKind<A>, kB = kKind<B>;
+  if constexpr (kA == Kind::refused || kB == Kind::refused) {
+    return Fine{};
+  } else if constexpr (kA == Kind::other || kB == Kind::other || kA == Kind::number ||
+                       kB == Kind::number) {
+    return mistake("TL-TYPE-002", "not a tensor");
+  } else if constexpr (kA != kB) {
+    return mistake("TL-TYPE-003", "Array meets Tensor: use tl::as");
+  } else if constexpr (kA == Kind::array) {
+    if constexpr (ArrayToo)
+      return Fine{};
+    else
+      return mistake("TL-TYPE-004", "not for Array: use tl::as");
+  } else if constexpr (!std::is_same_v<ElementOf<A>, ElementOf<B>>) {
+    return mistake("TL-DTYPE-001", "dtypes differ: cast one");
+  } else if constexpr (!in_domain(dtype_of<ElementOf<A>>, D)) {
+    return domain_mistake<D>();
+  } else {
+    return verdict_of<Rule<AxesOf<A>, AxesOf<B>, X...>>();
+  }
+}
+template <template <class...> class Rule, class A, class B, Kind KA, Kind KB, class... X>
+struct PairResult {
+  using type = Refused;
+};
+template <template <class...> class Rule, class A, class B, class... X>
+struct PairResult<Rule, A, B, Kind::tensor, Kind::tensor, X...> {
+  using type = typename Rule<AxesOf<A>, AxesOf<B>, X...>::template Result<ElementOf<A>>;
+};
+template <template <class...> class Rule, class A, class B, class... X>
+struct PairResult<Rule, A, B, Kind::array, Kind::array, X...> {
+  using type = Array;
+};
+template <template <class...> class Rule, class A, class B, class... X>
+using Paired = typename PairResult<Rule, A, B, kKind<A>, kKind<B>, X...>::type;
 
 }  // namespace detail
 

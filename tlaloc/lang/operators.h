@@ -4,7 +4,7 @@
 // (rules.h); there is no dtype promotion: a number takes the tensor's element type, and integers
 // take integers only. Errors: TL-SHAPE-001 (shapes), TL-DTYPE-001 (dtypes differ), TL-DTYPE-002
 // (floating number with integers), TL-DTYPE-003 (element type), TL-TYPE-002, TL-TYPE-003 (Array
-// with Tensor); at run time TL-DTYPE-004 (number out of range) and TL-SHAPE-001 (sizes that types
+// with Tensor); at run time TL-DTYPE-003 (number out of range) and TL-SHAPE-001 (sizes that types
 // don't know).
 #pragma once
 
@@ -19,32 +19,9 @@ concept Operands = Value<A> || Value<B>;
 
 namespace detail {
 
-/// An operand as a core value; numbers take the element type of the other one.
-template <class T, class X>
-decltype(auto) operand_ref(const X& x) {
-  if constexpr (Number<X>) {
-    return number_ref<T>(x);
-  } else {
-    return x.ref();
-  }
-}
-/// A number beside an Array takes its dtype at run time.
-template <class X, class Y>
-decltype(auto) array_ref(const X& x, const Y& like) {
-  if constexpr (!Number<X>) {
-    return x.ref();
-  } else if constexpr (std::is_floating_point_v<X>) {
-    return core::scalar_like(like.ref(), static_cast<double>(x));
-  } else {
-    return core::scalar_like_int(like.ref(), static_cast<std::int64_t>(x));
-  }
-}
-
 template <class R, class A, class B>
 R binary(core::BinaryOp op, const A& a, const B& b, Where where) {
-  if constexpr (std::is_same_v<R, Refused>) {
-    return {};
-  } else if constexpr (std::is_same_v<R, Array>) {
+  if constexpr (kByShape<R>) {
     return R(core::binary_by_shape(op, array_ref(a, b), array_ref(b, a), where));
   } else {
     using T = ElementOf<std::conditional_t<AnyTensor<A>, A, B>>;
@@ -55,9 +32,7 @@ R binary(core::BinaryOp op, const A& a, const B& b, Where where) {
 }
 template <class R, class A>
 R unary(core::UnaryOp op, const A& a, Where where) {
-  if constexpr (std::is_same_v<R, Refused>) {
-    return {};
-  } else if constexpr (std::is_same_v<R, Array>) {
+  if constexpr (kByShape<R>) {
     return R(core::unary(op, a.ref(), {}, where));
   } else if constexpr (Number<A>) {
     return static_cast<R>(core::number(op, static_cast<double>(a)));

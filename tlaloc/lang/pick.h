@@ -59,5 +59,16 @@ struct PickImpl<T, Rule, std::index_sequence<I...>, V...> {
 template <class T, class Rule, auto... V>
 using Pick = typename PickImpl<T, Rule, std::make_index_sequence<Rule::plan.rank>, V...>::type;
 
+/// A list of Dims, one per operand, spliced.
+template <class Rule, class T, class Joined, class... Rest>
+struct PickJoined;
+template <class Rule, class T, auto... D>
+struct PickJoined<Rule, T, Dims<D...>> {
+  using type = Pick<T, Rule, D...>;
+};
+template <class Rule, class T, auto... D, auto... E, class... Rest>
+struct PickJoined<Rule, T, Dims<D...>, Dims<E...>, Rest...>
+    : PickJoined<Rule, T, Dims<D..., E...>, Rest...> {};
+
 }  // namespace detail
 }  // namespace tlaloc

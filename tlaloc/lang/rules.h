@@ -272,15 +272,16 @@ struct AxisList {
     return {list, static_cast<std::size_t>(size)};
   }
 };
-/// The result axes of a plan over a's axes followed by b's.
-constexpr AxisList result_axes(const Plan& plan, Axes a, Axes b = {}) {
+/// The result axes of a plan over the axes of a, b and c, one after another.
+constexpr AxisList result_axes(const Plan& plan, Axes a, Axes b = {}, Axes c = {}) {
   AxisList result;
   for (int i = 0; i < plan.rank; ++i) {
     const Source& s = plan.axes[i];
     if (s.axis < 0) {
       result.list[result.size++] = {.size = s.size, .any = s.size < 0};
     } else {
-      result.list[result.size++] = s.axis < length(a) ? at(a, s.axis) : at(b, s.axis - length(a));
+      const int in_b = s.axis - length(a), in_c = in_b - length(b);
+      result.list[result.size++] = in_b < 0 ? at(a, s.axis) : in_c < 0 ? at(b, in_b) : at(c, in_c);
     }
   }
   return result;

@@ -30,6 +30,16 @@ constexpr Over reduce(Axes a, Axes selectors, bool keep) {
   return plan;
 }
 
+/// Keeps every axis and names the chosen one. Errors: as for `choose`.
+constexpr Over keep_all(Axes a, const AxisSpec& selector) {
+  Over plan;
+  const Chosen chosen = choose(a, selector);
+  if (chosen.fault) plan.refuse(chosen.fault);
+  plan.axes_over.add(chosen.axis);
+  for (int i = 0; i < length(a); ++i) plan.keep(i);
+  return plan;
+}
+
 /// Result axis i is operand axis `permutation[i]`; without a permutation the axes are reversed.
 /// Errors: TL-RANK-001 (one entry per axis), TL-AXIS-001, TL-AXIS-002.
 constexpr Over transpose(Axes a, Axes permutation) {
@@ -284,6 +294,17 @@ constexpr Over split(Axes a, const AxisSpec& selector, std::int64_t parts) {
   return plan;
 }
 
+/// Whether sizes that sum up to `total` fill one axis. Errors: TL-AXIS-001, TL-SHAPE-008.
+constexpr Over split_sizes(Axes a, const AxisSpec& selector, std::int64_t total) {
+  Over plan = keep_all(a, selector);
+  if (!plan.ok()) return plan;
+  const AxisSpec& axis = at(a, plan.axes_over[0]);
+  if (axis.size >= 0 && axis.size != total) {
+    plan.refuse({"TL-SHAPE-008", "the sizes do not fill", &axis});
+  }
+  return plan;
+}
+
 /// Elements low, low + step, … below high of one axis. An axis without a size takes no negative
 /// bound; its size is checked when it is known.
 /// Errors: TL-AXIS-001, TL-SHAPE-007 (out of range), TL-BOUND-001 (above the axis's bound).
@@ -347,6 +368,23 @@ constexpr Plan pad(Axes a, std::span<const std::int64_t> low, std::span<const st
   return plan;
 }
 
+/// The same for one axis. Errors: TL-AXIS-001, TL-SHAPE-007.
+constexpr Over pad_one(Axes a, const AxisSpec& selector, std::int64_t low, std::int64_t high,
+                       std::int64_t interior) {
+  Over plan = keep_all(a, selector);
+  if (!plan.ok()) return plan;
+  std::int64_t lows[kMaxRank]{}, highs[kMaxRank]{}, interiors[kMaxRank]{};
+  const int axis = plan.axes_over[0];
+  lows[axis] = low;
+  highs[axis] = high;
+  interiors[axis] = interior;
+  const std::size_t n = a.size();
+  const Plan all = pad(a, {lows, n}, {highs, n}, {interiors, n});
+  plan.fault = all.fault;
+  plan.axes[axis] = all.axes[axis];
+  return plan;
+}
+
 /// Axis i is repeated counts[i] times. Errors: TL-RANK-001, TL-SHAPE-007 (a negative count).
 constexpr Plan tile(Axes a, std::span<const std::int64_t> counts) {
   Plan plan;
@@ -362,6 +400,17 @@ constexpr Plan tile(Axes a, std::span<const std::int64_t> counts) {
       plan.add(a[i].size < 0 ? -1 : a[i].size * counts[i]);
     }
   }
+  return plan;
+}
+
+/// One axis grows `count` times. Errors: TL-AXIS-001, TL-SHAPE-007.
+constexpr Over repeat(Axes a, const AxisSpec& selector, std::int64_t count) {
+  Over plan = keep_all(a, selector);
+  if (count < 0) plan.refuse({"TL-SHAPE-007", "a negative count"});
+  if (!plan.ok() || count == 1) return plan;
+  const int axis = plan.axes_over[0];
+  const std::int64_t size = at(a, axis).size;
+  plan.axes[axis] = {.size = size < 0 ? -1 : size * count};
   return plan;
 }
 

@@ -9,7 +9,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "tlaloc/lang/operand.h"
+#include "tlaloc/lang/core_index.h"
+#include "tlaloc/lang/index_operand.h"
 
 namespace tlaloc {
 
@@ -17,18 +18,6 @@ namespace tlaloc {
 using core::Where;
 
 namespace detail {
-
-/// A number as a value of dtype T. Integers are checked against T's range: TL-DTYPE-004.
-template <class T, class N>
-core::Ref number_ref(N number) {
-  if constexpr (std::is_floating_point_v<N>) {
-    return core::scalar(dtype_of<T>, static_cast<double>(number));
-  } else if constexpr (std::is_unsigned_v<N>) {
-    return core::scalar_unsigned(dtype_of<T>, static_cast<std::uint64_t>(number));
-  } else {
-    return core::scalar_int(dtype_of<T>, static_cast<std::int64_t>(number));
-  }
-}
 
 template <class A, class B>
 struct FitRule;
@@ -38,6 +27,9 @@ struct FitRule<Dims<A...>, Dims<B...>> {
   /// Whether the types leave something to check.
   static constexpr bool open = (spec_of(A).any || ...);
 };
+
+template <class T>
+inline constexpr bool kIsElement = Element<T>;
 
 /// Where a Tensor<T, Axes> is due, an X is given: a tensor, a number for rank 0, nothing else.
 template <class X, class T, class Axes>
@@ -89,9 +81,10 @@ T element(const core::Ref& x, core::Where where) {
 /// Numbers convert to rank 0.
 template <class T, auto... D>
 class Tensor : operators::Found {
-  static_assert(Element<T>, "TL-TYPE-005: T is float, double, an integer, bool, Half or BFloat16");
+  static_assert(detail::kIsElement<T>,
+                "TL-TYPE-005: T is float, double, an integer, bool, Half or BFloat16");
   static_assert(
-      (DimValue<std::remove_const_t<decltype(D)>> && ...),
+      (detail::kIsDim<decltype(D)> && ...),
       "TL-TYPE-001: an axis is an int, Axis, Bounded or any; write int(n) for other sizes");
   static_assert(((spec_of(D).size >= -1) && ...), "TL-TYPE-001: a size is at least 0");
   static_assert(sizeof...(D) <= kMaxRank, "TL-RANK-002: rank above 12");
@@ -107,8 +100,8 @@ class Tensor : operators::Found {
   explicit Tensor(core::Ref ref) noexcept : ref_(std::move(ref)) {}
 
   /// From a tensor that fits, or from a number (rank 0).
-  /// Run-time errors: TL-SHAPE-002, TL-BOUND-001; TL-DTYPE-004 (number out of range).
-  template <class X, auto Why = detail::kConversion<X, T, Dims<D...>>>
+  /// Run-time errors: TL-SHAPE-002, TL-BOUND-001; TL-DTYPE-003 (number out of range).
+  template <class X, class To = Tensor, auto Why = detail::kConversion<X, T, Dims<D...>>>
     requires detail::Foreign<X, Tensor>
   Tensor(const X& x, Where where = Where::current()) {  // NOLINT(google-explicit-constructor)
     if constexpr (Number<X>) {
@@ -120,7 +113,7 @@ class Tensor : operators::Found {
       }
     }
   }
-  template <class X, auto Why = detail::kConversion<X, T, Dims<D...>>>
+  template <class X, class To = Tensor, auto Why = detail::kConversion<X, T, Dims<D...>>>
     requires detail::Foreign<X, Tensor> && IsMistake<Why>
   Tensor(const X&, Where = Where::current()) = delete;
 
@@ -164,6 +157,17 @@ class Tensor : operators::Found {
   explicit operator U() const {
     return item(Where{});
   }
+  /// Along axis 0: an integer drops the axis, a tensor of integers puts its axes in the place. A
+  /// negative index counts from the end; out of range: TL-INDEX-001, in a trace clamped.
+  /// Errors: TL-AXIS-001 (rank 0), TL-DTYPE-003 (no integer).
+  template <class I, auto Why = detail::kTake<Tensor, detail::FirstAxis, I>>
+  typename detail::TakeResult<Tensor, detail::FirstAxis, I>::type operator[](const I& i) const {
+    using R = typename detail::TakeResult<Tensor, detail::FirstAxis, I>::type;
+    return R(core::take(ref_, 0, detail::index_ref(i), R::axes(), Where{}));
+  }
+  template <class I, auto Why = detail::kTake<Tensor, detail::FirstAxis, I>>
+    requires IsMistake<Why>
+  Refused operator[](const I&) const = delete;
   /// A tensor is no condition, not even a concrete one: what runs today would fail under jit.
   template <std::same_as<bool> B, auto Why = detail::mistake("TL-TRACE-002", "a tensor is no bool"),
             auto Hint = detail::mistake("hint", "tl::cond, tl::select or .item()")>
@@ -199,6 +203,14 @@ class Array : operators::Found {
     return core::extent(ref_, axis, where);
   }
   double item(Where where = Where::current()) const { return core::item(ref_, where); }
+  /// As in Tensor.
+  template <class I, auto Why = detail::kTake<Array, detail::FirstAxis, I>>
+  Array operator[](const I& i) const {
+    return Array(core::take(ref_, 0, detail::index_ref(i), {}, Where{}));
+  }
+  template <class I, auto Why = detail::kTake<Array, detail::FirstAxis, I>>
+    requires IsMistake<Why>
+  Refused operator[](const I&) const = delete;
   template <std::same_as<bool> B, auto Why = detail::mistake("TL-TRACE-002", "an Array is no bool"),
             auto Hint = detail::mistake("hint", "tl::cond, tl::select or .item()")>
   explicit operator B() const = delete;
@@ -208,6 +220,37 @@ class Array : operators::Found {
 };
 
 namespace detail {
+
+/// An operand as a core value; numbers take the element type of the other one.
+template <class T, class X>
+decltype(auto) operand_ref(const X& x) {
+  if constexpr (Number<X>) {
+    return number_ref<T>(x);
+  } else {
+    return x.ref();
+  }
+}
+/// A number beside an Array takes its dtype at run time.
+template <class X, class Y>
+decltype(auto) array_ref(const X& x, const Y& like) {
+  if constexpr (!Number<X>) {
+    return x.ref();
+  } else if constexpr (std::is_floating_point_v<X>) {
+    return core::scalar_like(like.ref(), static_cast<double>(x));
+  } else {
+    return core::scalar_like_int(like.ref(), static_cast<std::int64_t>(x));
+  }
+}
+
+/// The labels of a result; an Array's are not known.
+template <class R>
+constexpr core::AxesSpec labels() {
+  if constexpr (kByShape<R>)
+    return {};
+  else
+    return R::axes();
+}
+
 template <class A, class B>
 struct RecastRule;
 template <auto... A, auto... B>

@@ -45,8 +45,16 @@ struct Found {};
 /// What a refused operation returns. It converts to anything and every operation accepts it, since
 /// the error has been reported where it arose.
 struct Refused : operators::Found {
+  Refused() = default;
+  explicit Refused(const core::Ref&) {}
   template <class T>
   operator T() const;  // NOLINT(google-explicit-constructor)
+  core::Ref ref() const { return {}; }
+  static core::AxesSpec axes() { return {}; }
+  template <class... A>
+  Refused item(A&&...) const;
+  template <class I>
+  Refused operator[](I&&) const;
 };
 
 namespace rules {
@@ -108,6 +116,14 @@ constexpr std::size_t length(const char* text) {
   return n;
 }
 
+template <std::size_t N, std::size_t M>
+consteval Verdict<N, M> copy_verdict(const char* code, const char* reason) {
+  Verdict<N, M> verdict{};
+  for (std::size_t i = 0; i + 1 < N; ++i) verdict.code[i] = code[i];
+  for (std::size_t i = 0; i + 1 < M; ++i) verdict.reason[i] = reason[i];
+  return verdict;
+}
+
 /// The verdict of a class with a static member `plan`.
 template <class Rule>
 consteval auto verdict_of() {
@@ -116,20 +132,14 @@ consteval auto verdict_of() {
   } else {
     constexpr rules::Fault kFault = Rule::plan.fault;
     constexpr rules::Text kReason = rules::describe(kFault);
-    Verdict<length(kFault.code) + 1, kReason.size + 1> verdict{};
-    for (std::size_t i = 0; kFault.code[i] != '\0'; ++i) verdict.code[i] = kFault.code[i];
-    for (int i = 0; i < kReason.size; ++i) verdict.reason[i] = kReason.chars[i];
-    return verdict;
+    return copy_verdict<length(kFault.code) + 1, kReason.size + 1>(kFault.code, kReason.chars);
   }
 }
 
 /// A verdict from two literals.
 template <std::size_t N, std::size_t M>
 consteval Verdict<N, M> mistake(const char (&code)[N], const char (&reason)[M]) {
-  Verdict<N, M> verdict{};
-  for (std::size_t i = 0; i < N; ++i) verdict.code[i] = code[i];
-  for (std::size_t i = 0; i < M; ++i) verdict.reason[i] = reason[i];
-  return verdict;
+  return copy_verdict<N, M>(code, reason);
 }
 
 }  // namespace detail

@@ -6,9 +6,9 @@
 
 namespace tlaloc {
 namespace {
-constexpr std::string_view kNames[kDTypeCount] = {"bool", "i8",  "i16",  "i32", "i64",
-                                                  "u8",   "u16", "u32",  "u64", "f16",
-                                                  "bf16", "f32", "f64",  "c64", "c128"};
+constexpr std::string_view kNames[kDTypeCount] = {"bool", "i8",  "i16", "i32", "i64",
+                                                  "u8",   "u16", "u32", "u64", "f16",
+                                                  "bf16", "f32", "f64", "c64", "c128"};
 }  // namespace
 
 std::string_view name(DType type) { return kNames[static_cast<int>(type)]; }

@@ -106,20 +106,34 @@ struct TypeTag {
 template <class F>
 decltype(auto) dispatch(DType type, F&& f) {
   switch (type) {
-    case DType::boolean: return f(TypeTag<bool>{});
-    case DType::i8: return f(TypeTag<std::int8_t>{});
-    case DType::i16: return f(TypeTag<std::int16_t>{});
-    case DType::i32: return f(TypeTag<std::int32_t>{});
-    case DType::i64: return f(TypeTag<std::int64_t>{});
-    case DType::u8: return f(TypeTag<std::uint8_t>{});
-    case DType::u16: return f(TypeTag<std::uint16_t>{});
-    case DType::u32: return f(TypeTag<std::uint32_t>{});
-    case DType::u64: return f(TypeTag<std::uint64_t>{});
-    case DType::f16: return f(TypeTag<Half>{});
-    case DType::bf16: return f(TypeTag<BFloat16>{});
-    case DType::f32: return f(TypeTag<float>{});
-    case DType::f64: return f(TypeTag<double>{});
-    default: throw_unsupported_dtype(type);
+    case DType::boolean:
+      return f(TypeTag<bool>{});
+    case DType::i8:
+      return f(TypeTag<std::int8_t>{});
+    case DType::i16:
+      return f(TypeTag<std::int16_t>{});
+    case DType::i32:
+      return f(TypeTag<std::int32_t>{});
+    case DType::i64:
+      return f(TypeTag<std::int64_t>{});
+    case DType::u8:
+      return f(TypeTag<std::uint8_t>{});
+    case DType::u16:
+      return f(TypeTag<std::uint16_t>{});
+    case DType::u32:
+      return f(TypeTag<std::uint32_t>{});
+    case DType::u64:
+      return f(TypeTag<std::uint64_t>{});
+    case DType::f16:
+      return f(TypeTag<Half>{});
+    case DType::bf16:
+      return f(TypeTag<BFloat16>{});
+    case DType::f32:
+      return f(TypeTag<float>{});
+    case DType::f64:
+      return f(TypeTag<double>{});
+    default:
+      throw_unsupported_dtype(type);
   }
 }
 

@@ -15,7 +15,9 @@ void Error::add_place(const Place& place) {
 void Error::format() {
   text_.clear();
   if (info_.place.known()) {
-    text_ += info_.place.file + ":" + std::to_string(info_.place.line) + ": ";
+    text_ += info_.place.file + ":" + std::to_string(info_.place.line);
+    if (info_.place.column > 0) text_ += ":" + std::to_string(info_.place.column);
+    text_ += ": ";
   }
   text_ += info_.code;
   if (!info_.op.empty()) text_ += ": " + info_.op;

@@ -6,14 +6,15 @@
 
 namespace tlaloc {
 
-/// A place in the user's program. `line` 0 means unknown.
+/// A place in the user's program. `line` or `column` 0 means unknown.
 struct Place {
   std::string file;
   int line = 0;
+  int column = 0;
   bool known() const { return line > 0; }
 };
 
-/// What an error says. Printed as "file:line: CODE: op: message; hint".
+/// What an error says. Printed as "file:line[:column]: CODE: op: message; hint".
 struct ErrorInfo {
   std::string code;     ///< stable, such as "TL-SHAPE-001"
   std::string op;       ///< the operation or function that refused; may be empty

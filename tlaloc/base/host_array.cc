@@ -32,9 +32,11 @@ std::int64_t element_count(std::span<const std::int64_t> extents) {
   std::int64_t n = 1;
   for (std::int64_t e : extents) {
     if (__builtin_mul_overflow(n, e, &n)) {
-      throw UserError({"TL-SIZE-001", "shape",
+      throw UserError({"TL-SIZE-001",
+                       "shape",
                        "the number of elements of " + to_string(extents) + " overflows 64 bits",
-                       "use smaller extents", {}});
+                       "use smaller extents",
+                       {}});
     }
   }
   return n;
@@ -43,9 +45,11 @@ std::int64_t element_count(std::span<const std::int64_t> extents) {
 std::size_t checked_bytes(DType type, std::span<const std::int64_t> extents) {
   std::int64_t bytes = 0;
   if (__builtin_mul_overflow(element_count(extents), std::int64_t{byte_size(type)}, &bytes)) {
-    throw UserError({"TL-SIZE-001", "shape",
+    throw UserError({"TL-SIZE-001",
+                     "shape",
                      "the size in bytes of " + to_string(extents) + " overflows 64 bits",
-                     "use smaller extents", {}});
+                     "use smaller extents",
+                     {}});
   }
   return static_cast<std::size_t>(bytes);
 }
@@ -61,14 +65,16 @@ HostArray HostArray::uninitialized(DType type, Extents extents) {
   auto* memory = static_cast<std::byte*>(
       ::operator new(bytes ? bytes : 1, std::align_val_t{64}, std::nothrow));
   if (!memory) {
-    throw EnvironmentError({"TL-MEM-001", "allocate",
+    throw EnvironmentError({"TL-MEM-001",
+                            "allocate",
                             "could not allocate " + std::to_string(bytes) + " bytes for " +
                                 std::string(name(type)) + to_string(a.extents_),
-                            "free memory or use smaller extents", {}});
+                            "free memory or use smaller extents",
+                            {}});
   }
-  a.owner_ = std::shared_ptr<const void>(
-      static_cast<const void*>(memory),
-      [](const void* p) { ::operator delete(const_cast<void*>(p), std::align_val_t{64}); });
+  a.owner_ = std::shared_ptr<const void>(static_cast<const void*>(memory), [](const void* p) {
+    ::operator delete(const_cast<void*>(p), std::align_val_t{64});
+  });
   a.data_ = memory;
   return a;
 }
@@ -93,12 +99,23 @@ HostArray HostArray::external(DType type, Extents extents, const void* data,
 HostArray HostArray::copy_of(DType type, Extents extents, const void* data, std::size_t count) {
   HostArray a = uninitialized(type, std::move(extents));
   if (static_cast<std::size_t>(a.size_) != count) {
-    throw UserError({"TL-SHAPE-002", "from",
+    throw UserError({"TL-SHAPE-002",
+                     "from",
                      std::to_string(count) + " values do not fill " + to_string(a.extents_),
-                     "pass as many values as the shape has elements", {}});
+                     "pass as many values as the shape has elements",
+                     {}});
   }
   if (count) std::memcpy(const_cast<void*>(a.data_), data, a.bytes());
   return a;
+}
+
+void HostArray::swap(HostArray& other) noexcept {
+  std::swap(dtype_, other.dtype_);
+  std::swap(writable_, other.writable_);
+  extents_.swap(other.extents_);
+  std::swap(size_, other.size_);
+  std::swap(data_, other.data_);
+  owner_.swap(other.owner_);
 }
 
 void* HostArray::mutable_data() {
@@ -112,10 +129,12 @@ void* HostArray::mutable_data() {
 
 void HostArray::check_dtype(DType wanted) const {
   if (dtype_ == wanted) return;
-  throw UserError({"TL-DTYPE-001", "as",
-                   "the array holds " + std::string(name(dtype_)) + ", not " +
-                       std::string(name(wanted)),
-                   "ask for the array's own element type", {}});
+  throw UserError(
+      {"TL-DTYPE-001",
+       "as",
+       "the array holds " + std::string(name(dtype_)) + ", not " + std::string(name(wanted)),
+       "ask for the array's own element type",
+       {}});
 }
 
 HostArray HostArray::reshaped(Extents extents) const {
@@ -133,8 +152,12 @@ double HostArray::element(std::int64_t index) const {
 
 std::int64_t HostArray::element_int(std::int64_t index) const {
   return dispatch(dtype_, [&]<class T>(TypeTag<T>) {
-    return static_cast<std::int64_t>(
-        static_cast<ComputeType<T>>(static_cast<const T*>(data_)[index]));
+    const auto x = static_cast<ComputeType<T>>(static_cast<const T*>(data_)[index]);
+    if constexpr (std::is_floating_point_v<decltype(x)>) {
+      if (!(x >= -0x1p63f)) return x < 0 ? std::numeric_limits<std::int64_t>::min() : 0;
+      if (x >= 0x1p63f) return std::numeric_limits<std::int64_t>::max();
+    }
+    return static_cast<std::int64_t>(x);
   });
 }
 

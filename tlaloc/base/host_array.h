@@ -26,6 +26,15 @@ std::string to_string(std::span<const std::int64_t> extents);
 class HostArray {
  public:
   HostArray() = default;
+  HostArray(const HostArray&) = default;
+  HostArray& operator=(const HostArray&) = default;
+  /// Leaves an empty handle behind.
+  HostArray(HostArray&& other) noexcept { swap(other); }
+  HostArray& operator=(HostArray&& other) noexcept {
+    HostArray taken(std::move(other));
+    swap(taken);
+    return *this;
+  }
   /// Zero-filled. Errors: TL-SIZE-001 (overflow), TL-MEM-001 (allocation failed).
   HostArray(DType type, Extents extents);
   /// Not filled: every element must be written before it is read.
@@ -71,7 +80,7 @@ class HostArray {
   HostArray reshaped(Extents extents) const;
   /// Element `index` (row-major) as double; integers beyond 2^53 round.
   double element(std::int64_t index) const;
-  /// Element `index` as a 64-bit integer; a floating element truncates.
+  /// Element `index` as a 64-bit integer. A floating element truncates and saturates; NaN is 0.
   std::int64_t element_int(std::int64_t index) const;
 
   /// Equal dtype, extents and bytes: NaNs with equal payloads are equal, -0 and +0 are not.
@@ -80,6 +89,7 @@ class HostArray {
  private:
   static HostArray copy_of(DType type, Extents extents, const void* data, std::size_t count);
   void check_dtype(DType wanted) const;
+  void swap(HostArray& other) noexcept;
 
   DType dtype_ = DType::f32;
   bool writable_ = false;
@@ -89,7 +99,7 @@ class HostArray {
   std::shared_ptr<const void> owner_;
 };
 
-/// A full-precision text form for tests and messages: "f32[2,3] {1, 2, 3, 4, 5, 6}".
+/// A full-precision text form for tests and messages: "f32[2, 3] {1, 2, 3, 4, 5, 6}".
 std::string to_string(const HostArray& array);
 
 }  // namespace tlaloc

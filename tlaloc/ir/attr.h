@@ -14,6 +14,8 @@
 // a field list of their own.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <memory>
 #include <optional>
 #include <span>
@@ -33,10 +35,10 @@ namespace tlaloc::ir {
 template <class A, class M>
 struct Field {
   std::string_view name;
-  M A::*member;
+  M A::* member;
 };
 template <class A, class M>
-constexpr Field<A, M> field(std::string_view name, M A::*member) {
+constexpr Field<A, M> field(std::string_view name, M A::* member) {
   return {name, member};
 }
 
@@ -95,6 +97,7 @@ void hash_field(Hasher& h, const T& x) {
     h.add(std::bit_cast<std::uint64_t>(x));
   } else if constexpr (std::is_same_v<T, Literal>) {
     h.add(static_cast<std::uint64_t>(x.value.dtype()));
+    h.add(x.value.extents().size());
     for (auto e : x.value.extents()) h.add(static_cast<std::uint64_t>(e));
     h.add_bytes(x.value.data(), x.value.bytes());
   } else if constexpr (HasFields<T>) {
@@ -116,6 +119,33 @@ void hash_field(Hasher& h, const std::vector<T>& x) {
 inline void hash_field(Hasher& h, const std::vector<bool>& x) {
   h.add(x.size());
   for (bool b : x) h.add(b);
+}
+
+/// Equality that agrees with hash_field: doubles by their bits, so that a NaN equals itself and
+/// -0.0 is not 0.0. Declared first: no argument here lets the overloads be found later.
+template <class T>
+bool equal_field(const std::optional<T>& x, const std::optional<T>& y);
+template <class T>
+bool equal_field(const std::vector<T>& x, const std::vector<T>& y);
+template <class T>
+bool equal_field(const T& x, const T& y) {
+  if constexpr (std::is_same_v<T, double>) {
+    return std::bit_cast<std::uint64_t>(x) == std::bit_cast<std::uint64_t>(y);
+  } else if constexpr (HasFields<T>) {
+    return std::apply([&](auto... f) { return (equal_field(x.*f.member, y.*f.member) && ...); },
+                      T::fields());
+  } else {
+    return x == y;
+  }
+}
+template <class T>
+bool equal_field(const std::optional<T>& x, const std::optional<T>& y) {
+  return x.has_value() == y.has_value() && (!x || equal_field(*x, *y));
+}
+template <class T>
+bool equal_field(const std::vector<T>& x, const std::vector<T>& y) {
+  return std::equal(x.begin(), x.end(), y.begin(), y.end(),
+                    [](const T& a, const T& b) { return equal_field(a, b); });
 }
 
 template <class T>
@@ -172,15 +202,15 @@ class AttrBox final : public Attr {
   explicit AttrBox(A value) : value(std::move(value)) {}
   bool equals(const Attr& other) const override {
     auto* o = dynamic_cast<const AttrBox*>(&other);
-    return o && std::apply([&](auto... f) { return ((value.*f.member == o->value.*f.member) && ...); },
-                           A::fields());
+    return o && equal_field(value, o->value);
   }
   void hash(Hasher& h) const override { hash_field(h, value); }
   void print(Printer& p) const override { print_fields(p, value); }
   bool has_dims() const override {
     return std::apply(
         [](auto... f) {
-          return (field_has_dims<std::remove_cvref_t<decltype(std::declval<A>().*f.member)>> || ...);
+          return (field_has_dims<std::remove_cvref_t<decltype(std::declval<A>().*f.member)>> ||
+                  ...);
         },
         A::fields());
   }

@@ -1,5 +1,6 @@
 // Closing a trace: drops dead nodes, renumbers, and seals the graph. Also copying and inlining.
 #include <algorithm>
+#include <unordered_set>
 
 #include "tlaloc/ir/builder.h"
 #include "tlaloc/ir/interner.h"
@@ -21,8 +22,10 @@ std::uint64_t hash_node(const OpDef& op, const Attr* attr, std::span<const Val> 
   for (const Region& r : regions) {
     h.add(r.graph->content_hash());
     for (const auto& d : r.dims) {
-      if (d) h.add(*d);
-      else h.add(std::uint64_t{0x51});
+      if (d)
+        h.add(*d);
+      else
+        h.add(std::uint64_t{0x51});
     }
   }
   return h.value();
@@ -91,8 +94,9 @@ GraphRef Builder::build(std::span<const Val> result_vals, Close close) {
   };
   auto label_of = [&](std::uint32_t id) {
     auto it = std::ranges::find(declared_, id);
-    return it == declared_.end() ? Label{}
-                                 : declared_labels_[static_cast<std::size_t>(it - declared_.begin())];
+    return it == declared_.end()
+               ? Label{}
+               : declared_labels_[static_cast<std::size_t>(it - declared_.begin())];
   };
   if (close.params.empty()) {
     for (std::uint32_t id : lifted_ids_) add_param(id, {});
@@ -149,14 +153,15 @@ GraphRef Builder::build(std::span<const Val> result_vals, Close close) {
   g->result_dims_ = std::move(close.result_dims);
   g->result_labels_ = std::move(close.result_labels);
   g->result_labels_.resize(g->results_.size());
-  g->collect_dims();
+  g->collect_dims(close.dims);
   // A constraint is kept when its symbols are in scope; one about dropped work has no meaning.
-  for (Constraint& c : constraints_) {
-    auto in_scope = [&](Symbol s) {
-      return std::ranges::find(g->dims_, s) != g->dims_.end() ||
-             std::ranges::find(g->bound_, s) != g->bound_.end();
-    };
-    auto unknown = [&](Symbol s) { return !in_scope(s); };
+  std::unordered_set<std::uint32_t> scope;
+  if (!constraints_.empty()) {
+    for (Symbol s : g->dims_) scope.insert(s.id());
+    for (Symbol s : g->bound_) scope.insert(s.id());
+  }
+  auto unknown = [&](Symbol s) { return !scope.contains(s.id()); };
+  for (const Constraint& c : constraints_) {
     if (!c.a.mentions(unknown) && !c.b.mentions(unknown)) g->constraints_.push_back(c);
   }
   return g;
@@ -194,19 +199,58 @@ Vals copy_node(const Node& n, std::span<const Val> in, DimMap& dims) {
   return r.out;
 }
 
+namespace {
+/// What no choice of sizes could repair; TL-SHAPE-001.
+void check_argument(const Graph& g, std::size_t k, Type have) {
+  const Type want = g.type(static_cast<ValueId>(k));
+  if (want.dtype() == have.dtype() && want.encoding() == have.encoding() &&
+      want.rank() == have.rank()) {
+    return;
+  }
+  throw UserError({"TL-SHAPE-001",
+                   g.name(),
+                   "argument " + std::to_string(k) + " is " + have.to_string() + " where " +
+                       want.to_string() + " is expected",
+                   "",
+                   {}});
+}
+
+/// What g was built on about its entry dims must hold for the caller's sizes too.
+void require_facts(const Graph& g, const DimMap& dims) {
+  Builder& b = Builder::current();
+  for (Symbol s : g.dims()) {
+    const Dim* d = dims.find(s);
+    if (!d) continue;
+    const SymbolFacts& f = s.facts();
+    const std::string what = g.name() + ": bounds of size " + f.name;
+    if (f.lower > 0) b.require({Constraint::Kind::less_equal, f.lower, *d, what, {}});
+    if (f.upper != SymbolFacts{}.upper) {
+      b.require({Constraint::Kind::less_equal, *d, f.upper, what, {}});
+    }
+    if (f.multiple_of > 1) {
+      b.require({Constraint::Kind::equal, mod(*d, f.multiple_of), 0, what, {}});
+    }
+  }
+}
+}  // namespace
+
 void bind_entry_dims(const Graph& g, std::span<const Type> args, DimMap& dims) {
+  internal_check(args.size() == g.param_count(), "wrong number of arguments");
   for (std::size_t k = 0; k < g.param_count(); ++k) {
     const Type p = g.type(static_cast<ValueId>(k));
     if (!p.has_symbols()) continue;
+    check_argument(g, k, args[k]);
     for (int i = 0; i < p.rank(); ++i) {
       if (auto s = p.dim(i).as_symbol(); s && !dims.find(*s)) dims.set(*s, args[k].dim(i));
     }
   }
   for (Symbol s : g.dims()) {
     if (dims.find(s)) continue;
-    throw UserError({"TL-SHAPE-004", g.name(),
+    throw UserError({"TL-SHAPE-004",
+                     g.name(),
                      "no argument's shape determines the size '" + s.name() + "'",
-                     "pass the size explicitly", {}});
+                     "pass the size explicitly",
+                     {}});
   }
 }
 
@@ -228,17 +272,17 @@ Inlined inline_graph(const Graph& g, std::span<const Val> args, std::span<const 
   }
   // Identity entries cost a substitution per node and change nothing.
   r.dims.drop_identities();
+  require_facts(g, r.dims);
   for (std::size_t k = 0; k < args.size(); ++k) {
     const Type want = g.type(static_cast<ValueId>(k)).substitute(r.dims);
     if (want == types[k]) continue;
-    if (want.dtype() != types[k].dtype() || want.rank() != types[k].rank()) {
-      throw UserError({"TL-SHAPE-001", g.name(), "argument " + std::to_string(k) + " is " +
-                       types[k].to_string() + " where " + want.to_string() + " is expected", "",
-                       {}});
-    }
+    check_argument(g, k, types[k]);
     for (int i = 0; i < want.rank(); ++i) {
-      b.require({Constraint::Kind::equal, types[k].dim(i), want.dim(i),
-                 "argument " + std::to_string(k) + ", axis " + std::to_string(i), {}});
+      b.require({Constraint::Kind::equal,
+                 types[k].dim(i),
+                 want.dim(i),
+                 "argument " + std::to_string(k) + ", axis " + std::to_string(i),
+                 {}});
     }
   }
   Vals in;

@@ -36,8 +36,11 @@ Builder::~Builder() {
 }
 Builder& Builder::current() {
   if (stack.empty()) {
-    throw UserError({"TL-TRACE-004", "trace", "an operation on graph values outside of a trace",
-                     "open a Builder first", {}});
+    throw UserError({"TL-TRACE-004",
+                     "trace",
+                     "an operation on graph values outside of a trace",
+                     "open a Builder first",
+                     {}});
   }
   return *stack.back();
 }
@@ -46,8 +49,11 @@ Builder& Builder::of(Val v) {
   for (std::size_t i = stack.size(); i-- > 0;) {
     if (stack[i]->trace_ == v.trace) return *stack[i];
   }
-  throw UserError({"TL-TRACE-003", "trace", "a value is used after the trace it belongs to ended",
-                   "return it from the traced function instead of storing it outside", {}});
+  throw UserError({"TL-TRACE-003",
+                   "trace",
+                   "a value is used after the trace it belongs to ended",
+                   "return it from the traced function instead of storing it outside",
+                   {}});
 }
 Type Val::type() const { return Builder::of(*this).type(*this); }
 
@@ -87,8 +93,11 @@ Val Builder::lift(Val v) {
   if (v.trace == trace_) return v;
   Builder& home = of(v);
   if (home.depth_ > depth_) {
-    throw UserError({"TL-TRACE-003", "trace", "a value of an inner trace is used outside of it",
-                     "return it from the traced function", {}});
+    throw UserError({"TL-TRACE-003",
+                     "trace",
+                     "a value of an inner trace is used outside of it",
+                     "return it from the traced function",
+                     {}});
   }
   for (std::size_t i = 0; i < lifted_.size(); ++i) {
     if (lifted_[i] == v) return value(lifted_ids_[i]);
@@ -170,6 +179,15 @@ std::uint32_t Builder::intern(const OpDef& op, AttrRef attr, std::span<const Val
     };
     if (auto found = interner_->find(hash, equal)) return *found;
   }
+  const std::uint32_t index =
+      add_node(op, std::move(attr), in, types, std::move(regions), std::move(bound));
+  if (interned) interner_->insert(hash, index);
+  return index;
+}
+
+std::uint32_t Builder::add_node(const OpDef& op, AttrRef attr, std::span<const Val> in,
+                                std::span<const Type> types, std::vector<Region> regions,
+                                std::vector<Symbol> bound) {
   NodeData n{};
   n.op = &op;
   n.attr = std::move(attr);
@@ -188,8 +206,14 @@ std::uint32_t Builder::intern(const OpDef& op, AttrRef attr, std::span<const Val
   n.result_count = static_cast<std::uint32_t>(types.size());
   for (Type t : types) new_value(t, index);
   nodes_.push_back(std::move(n));
-  if (interned) interner_->insert(hash, index);
   return index;
+}
+
+Vals Builder::append(const OpDef& op, AttrRef attr, std::span<const Val> operands,
+                     std::span<const Type> types, std::vector<Region> regions,
+                     std::vector<Symbol> bound) {
+  const std::span<const Val> in = lift_all(operands);
+  return results_of(add_node(op, std::move(attr), in, types, std::move(regions), std::move(bound)));
 }
 
 Val Builder::emit(const OpDef& op, AttrRef attr, std::span<const Val> operands) {
@@ -242,9 +266,8 @@ Vals Builder::emit_typed(const OpDef& op, AttrRef attr, std::span<const Val> ope
 }
 
 Builder::NodeResult Builder::emit_region(const OpDef& op, AttrRef attr,
-                                         std::span<const Val> operands,
-                                         std::span<const Type> types, std::vector<Region> regions,
-                                         std::vector<Symbol> bound) {
+                                         std::span<const Val> operands, std::span<const Type> types,
+                                         std::vector<Region> regions, std::vector<Symbol> bound) {
   const std::span<const Val> lifted = lift_all(operands);
   const Vals in(lifted.begin(), lifted.end());
   const std::uint32_t index =
@@ -269,8 +292,8 @@ void Builder::require(Constraint c) {
   if (!c.place.known()) c.place = OriginScope::current()->place;
   if (t == Truth::no) {
     const char* relation = c.kind == Constraint::Kind::equal ? " is not " : " is not at most ";
-    throw UserError({"TL-SHAPE-001", "", c.what + ": " + c.a.to_string() + relation +
-                     c.b.to_string(), "", c.place});
+    throw UserError({"TL-SHAPE-001", "",
+                     c.what + ": " + c.a.to_string() + relation + c.b.to_string(), "", c.place});
   }
   for (const Constraint& old : constraints_) {
     if (old.kind == c.kind && old.a == c.a && old.b == c.b) return;

@@ -59,14 +59,18 @@ class Builder {
   Vals emit_typed(const OpDef& op, AttrRef attr, std::span<const Val> in,
                   std::span<const Type> types);
 
+  /// Adds a node, or a constraint, exactly as given: nothing is inferred, rewritten, interned or
+  /// proved. For the parser, and for tests that need a graph which is wrong.
+  Vals append(const OpDef& op, AttrRef attr, std::span<const Val> in, std::span<const Type> types,
+              std::vector<Region> regions = {}, std::vector<Symbol> bound = {});
+  void append(Constraint constraint) { constraints_.push_back(std::move(constraint)); }
+
   /// The node that computes v, for rules that look at producers; null for params.
   const OpDef* op_of(Val v) const;
   const Attr* attr_of(Val v) const;
   Val operand_of(Val v, std::size_t k) const;
   /// Operands of the node that computes v; 0 for params.
   std::size_t operand_count(Val v) const;
-  /// True if v is a constant; then `scalar_of` may be asked.
-  bool is_constant(Val v) const;
 
   const Origin& origin_of(Val v) const;
 
@@ -75,6 +79,8 @@ class Builder {
     std::vector<Label> result_labels;
     /// When not empty: all params of the graph in this order, instead of lifted then declared.
     Vals params;
+    /// Entry dims to put first, in this order, whatever the order of their first appearance.
+    std::vector<Symbol> dims;
     bool keep_dead = false;  ///< keep nodes that no result needs
   };
   /// Ends the trace. Nodes that no result or effect needs are dropped; constraints stay.
@@ -95,6 +101,9 @@ class Builder {
   std::uint32_t intern(const OpDef& op, AttrRef attr, std::span<const Val> in,
                        std::span<const Type> types, std::vector<Region> regions,
                        std::vector<Symbol> bound);
+  std::uint32_t add_node(const OpDef& op, AttrRef attr, std::span<const Val> in,
+                         std::span<const Type> types, std::vector<Region> regions,
+                         std::vector<Symbol> bound);
   std::uint32_t current_origin();
   std::vector<bool> live_nodes(std::span<const Val> results, const Close& close) const;
 
@@ -143,12 +152,13 @@ struct Inlined {
   DimMap dims;  ///< entry and bound symbols of the inlined graph in terms of the caller's
 };
 /// Inlines a graph: `args` for its params, `entry` for its entry dims (in order). When `entry` is
-/// empty, entry dims are matched against the shapes of the arguments.
+/// empty, entry dims are matched against the shapes of the arguments. What is known of an entry
+/// dim (bounds, divisibility) is required of the size given for it.
 Inlined inline_graph(const Graph& g, std::span<const Val> args, std::span<const Dim> entry = {});
 
 /// Matches param shapes against argument types: binds each entry symbol that is an axis on its
 /// own, then substitutes. Symbols that no shape determines must be in `dims` already; otherwise
-/// UserError TL-SHAPE-004.
+/// UserError TL-SHAPE-004. An argument of another dtype or rank is TL-SHAPE-001.
 void bind_entry_dims(const Graph& g, std::span<const Type> args, DimMap& dims);
 
 /// The region's entry symbols in terms of the caller: region.dims under `outer`.

@@ -15,25 +15,36 @@ namespace tlaloc::ir {
 namespace {
 
 [[noreturn]] void overflow() {
-  throw UserError({"TL-SIZE-001", "dim", "size arithmetic overflows 64 bits",
-                   "use smaller sizes", {}});
+  throw UserError(
+      {"TL-SIZE-001", "dim", "size arithmetic overflows 64 bits", "use smaller sizes", {}});
 }
 std::int64_t add(std::int64_t a, std::int64_t b) {
   std::int64_t r;
   if (__builtin_add_overflow(a, b, &r)) overflow();
   return r;
 }
+// One bit of a constant is its tag. Sizes beyond 2^62 are absurd and refused like an overflow;
+// coefficients too, so that arithmetic on two of them needs no care.
+void check_range(std::int64_t value) {
+  if (value > (std::int64_t{1} << 62) - 1 || value < -(std::int64_t{1} << 62)) overflow();
+}
 std::int64_t mul(std::int64_t a, std::int64_t b) {
   std::int64_t r;
   if (__builtin_mul_overflow(a, b, &r)) overflow();
   return r;
 }
+
+}  // namespace
+
 std::int64_t floor_div(std::int64_t a, std::int64_t b) {
   if (b == 0) throw UserError({"TL-SIZE-002", "dim", "division of a size by zero", "", {}});
   if (b == -1) return mul(a, -1);
   const std::int64_t q = a / b;
   return q - (a % b != 0 && (a < 0) != (b < 0));
 }
+
+namespace {
+
 std::int64_t floor_mod(std::int64_t a, std::int64_t b) { return add(a, -mul(b, floor_div(a, b))); }
 
 struct SymbolTable {
@@ -71,9 +82,7 @@ ExprTable& expr_table() {
   return *table;
 }
 
-std::size_t mix(std::size_t h, std::size_t v) {
-  return (h ^ v) * 0x9e3779b97f4a7c15u + (h >> 29);
-}
+std::size_t mix(std::size_t h, std::size_t v) { return (h ^ v) * 0x9e3779b97f4a7c15u + (h >> 29); }
 std::size_t hash_terms(const std::vector<DimTerm>& terms) {
   std::size_t h = terms.size();
   for (const DimTerm& t : terms) {
@@ -85,12 +94,6 @@ std::size_t hash_terms(const std::vector<DimTerm>& terms) {
     }
   }
   return h;
-}
-
-std::vector<DimTerm> terms_of(Dim d) {
-  if (!d.is_constant()) return d.expr()->terms;
-  if (d.constant() == 0) return {};
-  return {{{}, d.constant()}};
 }
 
 int compare(Dim a, Dim b);
@@ -142,6 +145,7 @@ struct DimOps {
       }
     }
     std::erase_if(merged, [](const DimTerm& t) { return t.coefficient == 0; });
+    for (const DimTerm& t : merged) check_range(t.coefficient);
     if (merged.empty()) return Dim(std::int64_t{0});
     if (merged.size() == 1 && merged[0].atoms.empty()) return Dim(merged[0].coefficient);
     Dim::Expr key{std::move(merged), 0};
@@ -157,7 +161,34 @@ struct DimOps {
   static Dim atom(DimAtom a) { return make({{{std::move(a)}, 1}}); }
 };
 
+std::vector<DimTerm> terms_of(Dim d) {
+  if (!d.is_constant()) return d.expr()->terms;
+  if (d.constant() == 0) return {};
+  return {{{}, d.constant()}};
+}
+std::vector<DimTerm> multiply(std::span<const DimTerm> a, std::span<const DimTerm> b) {
+  std::vector<DimTerm> terms;
+  terms.reserve(a.size() * b.size());
+  for (const DimTerm& x : a) {
+    for (const DimTerm& y : b) {
+      DimTerm t{x.atoms, mul(x.coefficient, y.coefficient)};
+      t.atoms.insert(t.atoms.end(), y.atoms.begin(), y.atoms.end());
+      terms.push_back(std::move(t));
+    }
+  }
+  return terms;
+}
+Dim make_dim(std::vector<DimTerm> terms) {
+  for (DimTerm& t : terms) {
+    std::sort(t.atoms.begin(), t.atoms.end(),
+              [](const DimAtom& p, const DimAtom& q) { return compare(p, q) < 0; });
+  }
+  return DimOps::make(std::move(terms));
+}
+
 Symbol Symbol::fresh(SymbolFacts facts) {
+  internal_check(facts.lower <= facts.upper && facts.multiple_of >= 1,
+                 "a symbol's facts admit no value");
   SymbolTable& table = symbol_table();
   std::unique_lock lock(table.mutex);
   table.facts.push_back(std::move(facts));
@@ -170,8 +201,7 @@ const SymbolFacts& Symbol::facts() const {
 }
 
 Dim::Dim(std::int64_t value) {
-  // One bit is the tag. Sizes beyond 2^62 are absurd and refused like an overflow.
-  if (value > (std::int64_t{1} << 62) - 1 || value < -(std::int64_t{1} << 62)) overflow();
+  check_range(value);
   word_ = (static_cast<std::uint64_t>(value) << 1) | 1;
 }
 Dim::Dim(Symbol symbol) {
@@ -223,21 +253,9 @@ Dim operator+(Dim a, Dim b) {
 Dim operator-(Dim a, Dim b) { return a + b * Dim(-1); }
 Dim operator*(Dim a, Dim b) {
   if (a.is_constant() && b.is_constant()) return Dim(mul(a.constant(), b.constant()));
-  std::vector<DimTerm> terms;
-  for (const DimTerm& x : terms_of(a)) {
-    for (const DimTerm& y : terms_of(b)) {
-      DimTerm t{x.atoms, mul(x.coefficient, y.coefficient)};
-      t.atoms.insert(t.atoms.end(), y.atoms.begin(), y.atoms.end());
-      std::sort(t.atoms.begin(), t.atoms.end(),
-                [](const DimAtom& p, const DimAtom& q) { return compare(p, q) < 0; });
-      terms.push_back(std::move(t));
-    }
-  }
-  return DimOps::make(std::move(terms));
+  return make_dim(multiply(terms_of(a), terms_of(b)));
 }
 
-namespace {
-/// The largest known integer that divides every value of the term.
 std::int64_t known_divisor(const DimTerm& t) {
   std::int64_t d = std::abs(t.coefficient);
   for (const DimAtom& a : t.atoms) {
@@ -249,6 +267,14 @@ std::int64_t known_divisor(const DimTerm& t) {
   }
   return d;
 }
+bool divisible(Dim d, std::int64_t b) {
+  for (const DimTerm& t : terms_of(d)) {
+    if (known_divisor(t) % b != 0) return false;
+  }
+  return true;
+}
+
+namespace {
 /// d = b * whole + rest, where the coefficients of `whole` are exact quotients.
 std::pair<Dim, Dim> split_multiples(Dim d, std::int64_t b) {
   std::vector<DimTerm> whole, rest;
@@ -264,12 +290,6 @@ std::pair<Dim, Dim> split_multiples(Dim d, std::int64_t b) {
     }
   }
   return {DimOps::make(std::move(whole)), DimOps::make(std::move(rest))};
-}
-bool divisible(Dim d, std::int64_t b) {
-  for (const DimTerm& t : terms_of(d)) {
-    if (known_divisor(t) % b != 0) return false;
-  }
-  return true;
 }
 }  // namespace
 
@@ -322,27 +342,34 @@ Dim max(Dim a, Dim b) {
   return DimOps::atom({DimAtomKind::max, 0, a, b});
 }
 
+namespace {
+Dim substitute_atom(const DimAtom& a, const DimMap& map) {
+  if (a.kind == DimAtomKind::symbol) return map.get(Symbol::from_id(a.symbol));
+  const Dim x = a.a.substitute(map), y = a.b.substitute(map);
+  switch (a.kind) {
+    case DimAtomKind::floordiv:
+      return floordiv(x, y);
+    case DimAtomKind::mod:
+      return mod(x, y);
+    case DimAtomKind::min:
+      return min(x, y);
+    default:
+      return max(x, y);
+  }
+}
+}  // namespace
+
 Dim Dim::substitute(const DimMap& map) const {
   if (is_constant() || map.empty()) return *this;
   if (!mentions([&](Symbol s) { return map.find(s) != nullptr; })) return *this;
   if (auto s = as_symbol()) return map.get(*s);
-  Dim sum(0);
+  std::vector<DimTerm> sum;
   for (const DimTerm& t : expr()->terms) {
-    Dim product(t.coefficient);
-    for (const DimAtom& a : t.atoms) {
-      switch (a.kind) {
-        case DimAtomKind::symbol: product *= map.get(Symbol::from_id(a.symbol)); break;
-        case DimAtomKind::floordiv:
-          product *= floordiv(a.a.substitute(map), a.b.substitute(map));
-          break;
-        case DimAtomKind::mod: product *= mod(a.a.substitute(map), a.b.substitute(map)); break;
-        case DimAtomKind::min: product *= min(a.a.substitute(map), a.b.substitute(map)); break;
-        case DimAtomKind::max: product *= max(a.a.substitute(map), a.b.substitute(map)); break;
-      }
-    }
-    sum += product;
+    std::vector<DimTerm> product{{{}, t.coefficient}};
+    for (const DimAtom& a : t.atoms) product = multiply(product, terms_of(substitute_atom(a, map)));
+    for (DimTerm& p : product) sum.push_back(std::move(p));
   }
-  return sum;
+  return make_dim(std::move(sum));
 }
 
 std::int64_t Dim::evaluate(const std::function<std::int64_t(Symbol)>& value_of) const {
@@ -357,10 +384,18 @@ std::int64_t Dim::evaluate(const std::function<std::int64_t(Symbol)>& value_of) 
       } else {
         const std::int64_t x = a.a.evaluate(value_of), y = a.b.evaluate(value_of);
         switch (a.kind) {
-          case DimAtomKind::floordiv: v = floor_div(x, y); break;
-          case DimAtomKind::mod: v = floor_mod(x, y); break;
-          case DimAtomKind::min: v = std::min(x, y); break;
-          default: v = std::max(x, y); break;
+          case DimAtomKind::floordiv:
+            v = floor_div(x, y);
+            break;
+          case DimAtomKind::mod:
+            v = floor_mod(x, y);
+            break;
+          case DimAtomKind::min:
+            v = std::min(x, y);
+            break;
+          default:
+            v = std::max(x, y);
+            break;
         }
       }
       product = mul(product, v);
@@ -368,150 +403,6 @@ std::int64_t Dim::evaluate(const std::function<std::int64_t(Symbol)>& value_of) 
     sum = add(sum, product);
   }
   return sum;
-}
-
-namespace {
-constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
-constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
-// kMin and kMax stand for minus and plus infinity.
-std::int64_t sat_mul(std::int64_t a, std::int64_t b) {
-  if (a == 0 || b == 0) return 0;
-  std::int64_t r;
-  const bool infinite = a == kMax || a == kMin || b == kMax || b == kMin;
-  if (infinite || __builtin_mul_overflow(a, b, &r)) return (a < 0) == (b < 0) ? kMax : kMin;
-  return r;
-}
-std::int64_t sat_add(std::int64_t a, std::int64_t b, std::int64_t infinity) {
-  if (a == infinity || b == infinity) return infinity;
-  std::int64_t r;
-  if (__builtin_add_overflow(a, b, &r)) return a < 0 ? kMin : kMax;
-  return r;
-}
-Interval times(Interval a, Interval b) {
-  const std::int64_t p[4] = {sat_mul(a.lower, b.lower), sat_mul(a.lower, b.upper),
-                             sat_mul(a.upper, b.lower), sat_mul(a.upper, b.upper)};
-  return {*std::min_element(p, p + 4), *std::max_element(p, p + 4)};
-}
-Interval bounds(const DimAtom& a) {
-  if (a.kind == DimAtomKind::symbol) {
-    const auto& f = Symbol::from_id(a.symbol).facts();
-    return {f.lower, f.upper};
-  }
-  const Interval x = ir::bounds(a.a), y = ir::bounds(a.b);
-  switch (a.kind) {
-    case DimAtomKind::min: return {std::min(x.lower, y.lower), std::min(x.upper, y.upper)};
-    case DimAtomKind::max: return {std::max(x.lower, y.lower), std::max(x.upper, y.upper)};
-    case DimAtomKind::mod:
-      if (y.lower > 0) return {0, y.upper == kMax ? kMax : y.upper - 1};
-      return {kMin, kMax};
-    default:
-      if (y.lower <= 0) return {kMin, kMax};
-      // Monotone in the dividend; the divisor of smallest magnitude gives the widest result.
-      {
-        auto div = [](std::int64_t n, std::int64_t d) {
-          if (n == kMin || n == kMax) return d == kMax ? (n < 0 ? std::int64_t{-1} : kMax) : n;
-          return d == kMax ? (n < 0 ? std::int64_t{-1} : std::int64_t{0}) : floor_div(n, d);
-        };
-        return {std::min(div(x.lower, y.lower), div(x.lower, y.upper)),
-                std::max(div(x.upper, y.lower), div(x.upper, y.upper))};
-      }
-  }
-}
-}  // namespace
-
-Interval bounds(Dim d) {
-  if (d.is_constant()) return {d.constant(), d.constant()};
-  Interval sum{0, 0};
-  for (const DimTerm& t : d.expr()->terms) {
-    Interval product{t.coefficient, t.coefficient};
-    for (const DimAtom& a : t.atoms) product = times(product, bounds(a));
-    sum = {sat_add(sum.lower, product.lower, kMin), sat_add(sum.upper, product.upper, kMax)};
-  }
-  return sum;
-}
-
-namespace {
-/// c * floordiv(a, b) is (c / b) * a where b divides both c and, provably, a.
-Dim expand_exact_divisions(Dim d) {
-  if (d.is_constant()) return d;
-  Dim sum(0);
-  bool changed = false;
-  for (const DimTerm& t : d.expr()->terms) {
-    std::int64_t coefficient = t.coefficient;
-    std::vector<DimAtom> kept;
-    Dim factor(1);
-    for (const DimAtom& a : t.atoms) {
-      if (a.kind == DimAtomKind::floordiv && a.b.is_constant() && a.b.constant() > 0 &&
-          coefficient % a.b.constant() == 0 && divisible(a.a, a.b.constant())) {
-        coefficient /= a.b.constant();
-        factor *= a.a;
-        changed = true;
-      } else {
-        kept.push_back(a);
-      }
-    }
-    sum += DimOps::make({{std::move(kept), coefficient}}) * factor;
-  }
-  return changed ? expand_exact_divisions(sum) : d;
-}
-}  // namespace
-
-Truth equal(Dim a, Dim b) {
-  if (a == b) return Truth::yes;
-  const Dim d = expand_exact_divisions(a - b);
-  if (d.is_constant()) return d.constant() == 0 ? Truth::yes : Truth::no;
-  const Interval range = bounds(d);
-  if (range.lower > 0 || range.upper < 0) return Truth::no;
-  // 2*n = 3 has no solution: the symbolic part is a multiple of g, the constant is not.
-  std::int64_t g = 0, constant = 0;
-  for (const DimTerm& t : d.expr()->terms) {
-    if (t.atoms.empty()) constant = t.coefficient;
-    else g = std::gcd(g, known_divisor(t));
-  }
-  if (g > 1 && constant % g != 0) return Truth::no;
-  return Truth::unknown;
-}
-Truth less_equal(Dim a, Dim b) {
-  const Interval range = bounds(expand_exact_divisions(b - a));
-  if (range.lower >= 0) return Truth::yes;
-  if (range.upper < 0) return Truth::no;
-  return Truth::unknown;
-}
-Truth less(Dim a, Dim b) { return !less_equal(b, a); }
-
-double typical(Dim d) {
-  if (d.is_constant()) return static_cast<double>(d.constant());
-  double sum = 0;
-  for (const DimTerm& t : d.expr()->terms) {
-    double product = static_cast<double>(t.coefficient);
-    for (const DimAtom& a : t.atoms) {
-      switch (a.kind) {
-        case DimAtomKind::symbol:
-          product *= static_cast<double>(Symbol::from_id(a.symbol).facts().typical);
-          break;
-        case DimAtomKind::floordiv: product *= typical(a.a) / std::max(1.0, typical(a.b)); break;
-        case DimAtomKind::mod: product *= typical(a.b) / 2; break;
-        case DimAtomKind::min: product *= std::min(typical(a.a), typical(a.b)); break;
-        case DimAtomKind::max: product *= std::max(typical(a.a), typical(a.b)); break;
-      }
-    }
-    sum += product;
-  }
-  return sum;
-}
-
-std::optional<std::pair<Symbol, Dim>> solve_equal(Dim a, Dim b) {
-  const Dim d = a - b;
-  if (d.is_constant()) return std::nullopt;
-  for (const DimTerm& t : d.expr()->terms) {
-    if (t.atoms.size() != 1 || t.atoms[0].kind != DimAtomKind::symbol) continue;
-    if (t.coefficient != 1 && t.coefficient != -1) continue;
-    const Symbol s = Symbol::from_id(t.atoms[0].symbol);
-    const Dim rest = d - Dim(s) * Dim(t.coefficient);
-    if (rest.mentions([&](Symbol q) { return q == s; })) continue;
-    return std::pair{s, rest * Dim(-t.coefficient)};
-  }
-  return std::nullopt;
 }
 
 }  // namespace tlaloc::ir

@@ -52,9 +52,9 @@ class DimMap;
 class Dim {
  public:
   Dim() : Dim(0) {}
-  Dim(std::int64_t value);  // NOLINT: a size is a dim
+  Dim(std::int64_t value);                      // NOLINT: a size is a dim
   Dim(int value) : Dim(std::int64_t{value}) {}  // NOLINT
-  Dim(Symbol symbol);  // NOLINT
+  Dim(Symbol symbol);                           // NOLINT
 
   bool is_constant() const { return word_ & 1; }
   /// The constant; only when is_constant().
@@ -89,8 +89,11 @@ class Dim {
   std::uint64_t word() const { return word_; }
 
   using Namer = std::function<std::string(Symbol)>;
+  /// Where symbols stand in a text; by id when empty. With a graph's own order, equal graphs print
+  /// equally.
+  using Order = std::function<std::uint32_t(Symbol)>;
   std::string to_string() const;
-  std::string to_string(const Namer& namer) const;
+  std::string to_string(const Namer& namer, const Order& order = {}) const;
 
   struct Expr;
   /// The interned expression; only when not a constant. For dim.cc and the printer.

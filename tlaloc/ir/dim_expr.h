@@ -1,4 +1,4 @@
-// The interned form behind Dim; for dim.cc, printing and parsing.
+// The interned form behind Dim; internal to ir.
 #pragma once
 
 #include <vector>
@@ -27,5 +27,21 @@ struct Dim::Expr {
   std::vector<DimTerm> terms;  ///< sorted, no zero coefficients
   std::size_t hash;
 };
+
+/// Rounds toward minus infinity; TL-SIZE-001, TL-SIZE-002.
+std::int64_t floor_div(std::int64_t a, std::int64_t b);
+
+/// The terms of any dim; none for 0.
+std::vector<DimTerm> terms_of(Dim d);
+/// Their product, not yet canonical. TL-SIZE-001 when a coefficient overflows.
+std::vector<DimTerm> multiply(std::span<const DimTerm> a, std::span<const DimTerm> b);
+/// The canonical sum of terms in any order, with atoms in any order. Interns the result only,
+/// where adding up would intern each partial sum.
+Dim make_dim(std::vector<DimTerm> terms);
+
+/// The largest known integer that divides every value of the term.
+std::int64_t known_divisor(const DimTerm& t);
+/// True if b > 0 provably divides every value of d.
+bool divisible(Dim d, std::int64_t b);
 
 }  // namespace tlaloc::ir

@@ -39,16 +39,41 @@ void each_dim(const Graph& g, const OnDim& on_dim) {
 }
 }  // namespace
 
-void Graph::collect_dims() {
+void Graph::collect_dims(std::span<const Symbol> first) {
   std::unordered_set<std::uint32_t> seen;
   for (Symbol s : bound_) seen.insert(s.id());
+  dims_.clear();
   each_dim(*this, [&](Dim d) {
     if (d.is_constant()) return;
     d.each_symbol([&](Symbol s) {
       if (seen.insert(s.id()).second) dims_.push_back(s);
     });
   });
+  if (first.empty()) return;
+  std::unordered_map<std::uint32_t, std::size_t> rank;
+  for (Symbol s : first) rank.emplace(s.id(), rank.size());
+  auto rank_of = [&](Symbol s) {
+    auto it = rank.find(s.id());
+    return it == rank.end() ? rank.size() : it->second;
+  };
+  std::ranges::stable_sort(dims_, {}, rank_of);
 }
+
+namespace {
+/// What graphs may be built on: two that assume different things of a size are different.
+bool same_facts(Symbol a, Symbol b) {
+  const SymbolFacts &x = a.facts(), &y = b.facts();
+  return x.lower == y.lower && x.upper == y.upper && x.multiple_of == y.multiple_of;
+}
+void hash_facts(Hasher& h, std::span<const Symbol> symbols) {
+  h.add(symbols.size());
+  for (Symbol s : symbols) {
+    h.add(static_cast<std::uint64_t>(s.facts().lower));
+    h.add(static_cast<std::uint64_t>(s.facts().upper));
+    h.add(static_cast<std::uint64_t>(s.facts().multiple_of));
+  }
+}
+}  // namespace
 
 std::uint64_t Graph::content_hash() const {
   if (std::uint64_t known = hash_.load(std::memory_order_relaxed)) return known;
@@ -59,23 +84,35 @@ std::uint64_t Graph::content_hash() const {
     auto it = position.find(s.id());
     return it == position.end() ? 0 : it->second;
   });
+  // Every list is preceded by its length: two graphs must not differ by where one list ends.
+  hash_facts(h, dims_);
+  hash_facts(h, bound_);
+  h.add(param_count_);
   for (Type t : param_types()) h.add(t);
   for (std::uint32_t i = 0; i < node_count(); ++i) {
     const Node n = node(i);
     h.add_bytes(n.op().name, std::char_traits<char>::length(n.op().name));
+    h.add(n.operands().size());
     for (ValueId v : n.operands()) h.add(v);
+    h.add(n.attr() != nullptr);
     if (n.attr()) n.attr()->hash(h);
+    h.add(n.regions().size());
     for (const Region& r : n.regions()) {
       h.add(r.graph->content_hash());
       for (const auto& d : r.dims) {
-        if (d) h.add(*d);
-        else h.add(std::uint64_t{0x51});
+        if (d)
+          h.add(*d);
+        else
+          h.add(std::uint64_t{0x51});
       }
     }
+    h.add(n.result_count());
     for (Type t : n.result_types()) h.add(t);
     h.add(n.bound().size());
   }
+  h.add(results_.size());
   for (ValueId v : results_) h.add(v);
+  h.add(result_dims_.size());
   for (Dim d : result_dims_) h.add(d);
   for (const Constraint& c : constraints_) {
     h.add(static_cast<std::uint64_t>(c.kind));
@@ -96,6 +133,10 @@ bool same_graph(const Graph& a, const Graph& b) {
       a.constraints_.size() != b.constraints_.size() || a.content_hash() != b.content_hash()) {
     return false;
   }
+  if (!std::ranges::equal(a.dims_, b.dims_, same_facts) ||
+      !std::ranges::equal(a.bound_, b.bound_, same_facts)) {
+    return false;
+  }
   DimMap to_a;
   for (std::size_t i = 0; i < a.dims_.size(); ++i) to_a.set(b.dims_[i], a.dims_[i]);
   for (std::size_t i = 0; i < a.bound_.size(); ++i) to_a.set(b.bound_[i], a.bound_[i]);
@@ -105,7 +146,7 @@ bool same_graph(const Graph& a, const Graph& b) {
   for (std::uint32_t i = 0; i < a.node_count(); ++i) {
     const Node x = a.node(i), y = b.node(i);
     if (&x.op() != &y.op() || x.regions().size() != y.regions().size() ||
-        !std::ranges::equal(x.operands(), y.operands()) ||
+        !std::ranges::equal(x.operands(), y.operands()) || x.result_count() != y.result_count() ||
         x.bound().size() != y.bound().size() || !x.attr() != !y.attr()) {
       return false;
     }

@@ -75,9 +75,7 @@ class Node {
   std::span<const ValueId> operands() const;
   ValueId operand(std::size_t k) const { return operands()[k]; }
   std::size_t result_count() const { return data().result_count; }
-  ValueId result(std::size_t k = 0) const {
-    return data().result_begin + static_cast<ValueId>(k);
-  }
+  ValueId result(std::size_t k = 0) const { return data().result_begin + static_cast<ValueId>(k); }
   std::span<const Type> result_types() const;
   std::span<const Region> regions() const;
   const Region& region(std::size_t k) const { return regions()[k]; }
@@ -118,10 +116,11 @@ class Graph {
   const Label& param_label(std::size_t k) const { return param_labels_[k]; }
   const Label& result_label(std::size_t k) const { return result_labels_[k]; }
 
-  /// Hash of the canonical IR, constants and regions included; dims by binder position; names,
-  /// labels and places excluded. Equal for structurally equal graphs in every process.
+  /// Hash of the canonical IR, constants and regions included; dims by binder position and by what
+  /// is known of them (bounds, divisibility); names, labels, places and typical sizes excluded.
+  /// Equal for structurally equal graphs in every process.
   std::uint64_t content_hash() const;
-  /// Structural equality up to the choice of symbols.
+  /// Structural equality of what content_hash covers, up to the choice of symbols.
   friend bool same_graph(const Graph& a, const Graph& b);
   /// The text form; `parse_graph` reads it back to an equal graph.
   std::string to_string() const;
@@ -130,7 +129,7 @@ class Graph {
   friend class Node;
   friend class Builder;
   Graph() = default;
-  void collect_dims();
+  void collect_dims(std::span<const Symbol> first);
 
   std::string name_;
   std::vector<Symbol> dims_;

@@ -62,12 +62,45 @@ Type loop_output(Type y, const Append& append, Dim stacked, const DimMap& map, F
 
 }  // namespace
 
-constinit const OpDef kIf = region_op<IfAttrs>("if", "Runs one of two regions.", 0, RegionKind::branch);
-constinit const OpDef kWhile = region_op<WhileAttrs>("while", "Runs its body while the condition holds.", 1,
-                                           RegionKind::loop);
-constinit const OpDef kScan = region_op<ScanAttrs>("scan", "Runs its body once per element of xs.", 2,
-                                         RegionKind::scan);
-constinit const OpDef kCall = region_op<CallAttrs>("call", "Calls a graph by name.", 3, RegionKind::call);
+constinit const OpDef kIf =
+    region_op<IfAttrs>("if", "Runs one of two regions.", 0, RegionKind::branch);
+constinit const OpDef kWhile =
+    region_op<WhileAttrs>("while", "Runs its body while the condition holds.", 1, RegionKind::loop);
+constinit const OpDef kScan =
+    region_op<ScanAttrs>("scan", "Runs its body once per element of xs.", 2, RegionKind::scan);
+constinit const OpDef kCall =
+    region_op<CallAttrs>("call", "Calls a graph by name.", 3, RegionKind::call);
+
+std::span<const std::string_view> region_names(const OpDef& op, const Attr* attr) {
+  static constexpr std::array<std::string_view, 2> kIfNames{"then", "else"};
+  static constexpr std::array<std::string_view, 2> kWhileNames{"cond", "body"};
+  static constexpr std::array<std::string_view, 2> kJvpNames{"callee", "jvp"};
+  static constexpr std::array<std::string_view, 3> kVjpNames{"callee", "fwd", "bwd"};
+  static constexpr std::array<std::string_view, 2> kLinearNames{"lin", "bwd"};
+  switch (op.region_kind) {
+    case RegionKind::none:
+      return {};
+    case RegionKind::branch:
+      return kIfNames;
+    case RegionKind::loop:
+      return kWhileNames;
+    case RegionKind::scan:
+      return std::span(kWhileNames).last(1);
+    case RegionKind::call:
+      break;
+  }
+  const auto* call = dynamic_cast<const AttrBox<CallAttrs>*>(attr);
+  switch (call ? call->value.kind : CallKind::plain) {
+    case CallKind::custom_jvp:
+      return kJvpNames;
+    case CallKind::custom_vjp:
+      return kVjpNames;
+    case CallKind::linear:
+      return kLinearNames;
+    default:
+      return std::span(kJvpNames).first(1);
+  }
+}
 
 Builder::NodeResult emit_if(Val pred, std::span<const Val> args, std::vector<Region> regions,
                             std::span<const Type> types, std::vector<Symbol> bound,
@@ -120,8 +153,13 @@ Builder::NodeResult emit_scan(ScanParts p) {
     types.push_back(loop_output(ys[k], p.append[k], p.length, p.map, flats));
   }
   Region region = make_region(p.body, p.map);
-  ScanAttrs attrs{static_cast<std::int64_t>(p.inv.size()), static_cast<std::int64_t>(nc), p.length,
-                  p.reverse, {}, p.xrag, std::move(p.append)};
+  ScanAttrs attrs{static_cast<std::int64_t>(p.inv.size()),
+                  static_cast<std::int64_t>(nc),
+                  p.length,
+                  p.reverse,
+                  {},
+                  p.xrag,
+                  std::move(p.append)};
   for (const auto& [symbol, xs] : p.ragged) {
     const auto dims = p.body->dims();
     const auto at = std::ranges::find(dims, symbol);
@@ -151,8 +189,10 @@ Vals call_graph(CallAttrs attrs, GraphRef g, std::span<const Val> args) {
   bind_entry_dims(*g, arg_types, map);
   std::vector<Symbol> bound;
   for (Dim d : g->result_dims()) {
-    bound.push_back(Symbol::fresh("D"));
-    if (auto s = d.as_symbol()) map.set(*s, bound.back());
+    // An entry dim stays what the caller gave; a computed one is this node's.
+    const auto s = d.as_symbol();
+    bound.push_back(s ? Symbol::like(*s) : Symbol::fresh("D"));
+    if (s && !map.find(*s)) map.set(*s, bound.back());
   }
   std::vector<Type> types;
   for (Type t : g->result_types()) types.push_back(t.substitute(map));

@@ -12,6 +12,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tlaloc/ir/builder.h"
@@ -115,6 +116,10 @@ struct CallAttrs {
                       field("version", &CallAttrs::version));
   }
 };
+
+/// What the regions of a node of this op and these attributes are called in text, in order; none
+/// for an op without.
+std::span<const std::string_view> region_names(const OpDef& op, const Attr* attr);
 
 // ---- emission. Result types follow from the regions; `map` gives entry symbols of a region in
 // terms of the caller (identity when unmapped). ----

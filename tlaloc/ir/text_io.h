@@ -21,10 +21,13 @@ namespace tlaloc::ir {
 struct Literal;
 [[noreturn]] void throw_attr_mismatch();
 
-/// Appends text. `namer` gives symbols names that are unique in the graph being printed.
+/// Appends text. `namer` gives symbols names that are unique in the graph being printed, `order`
+/// their order in it.
 struct Printer {
   std::string text;
   Dim::Namer namer = [](Symbol s) { return s.name(); };
+  Dim::Order order;
+  std::size_t splat_bytes = 0;  ///< of the arrays written as one element so far
   void put(std::string_view s) { text += s; }
 };
 
@@ -37,27 +40,44 @@ void print_value(Printer& p, Dim x);
 void print_value(Printer& p, Type x);
 void print_value(Printer& p, const Literal& x);
 
-/// A cursor over text with line and column for errors (UserError TL-TEXT-001).
+/// An array of equal elements is written as one, `f32[1000]{0 ...}`, when it has more than this
+/// many elements and all arrays written so stay within this many bytes. A text that declares more
+/// is refused, so that its length bounds what reading it allocates.
+inline constexpr std::int64_t kSplatElements = 8;
+inline constexpr std::size_t kSplatBytes = std::size_t{256} << 20;
+
+/// A cursor over text. Every error is UserError TL-TEXT-001 with line and column.
 class Parser {
  public:
   explicit Parser(std::string_view text, std::string source = "<text>")
       : text_(text), source_(std::move(source)) {}
 
+  // All of these skip blanks and comments (`//` to the end of the line) first.
   bool at_end();
-  /// The next characters after blanks and comments (`//` to the end of the line).
+  /// True if `token` comes next; a token that is a word matches whole words only.
   bool peek(std::string_view token);
   bool accept(std::string_view token);
   void expect(std::string_view token);
   /// [A-Za-z_][A-Za-z0-9_.]*
   std::string identifier();
   bool peek_identifier();
+  /// [A-Za-z0-9_.]+
+  std::string word();
   std::int64_t integer();
   double real();
   std::string quoted();
-  [[noreturn]] void fail(const std::string& message);
+  /// Where the next token starts, for fail_at.
+  std::size_t position();
+  std::string_view rest();
+  void advance(std::size_t count) { at_ += count; }
+  void seek(std::size_t position) { at_ = position; }
+
+  [[noreturn]] void fail(const std::string& message) { fail_at(position(), message); }
+  [[noreturn]] void fail_at(std::size_t position, const std::string& message) const;
 
   /// Names of dims in scope; set by the graph parser.
-  std::function<Symbol(const std::string&)> symbol_of;
+  std::function<std::optional<Symbol>(const std::string&)> symbol_of;
+  std::size_t splat_bytes = 0;  ///< of the arrays read from one element so far
 
  private:
   void skip();
@@ -81,8 +101,10 @@ template <class T>
 void print_field(Printer& p, const T& x);
 template <class T>
 void print_field(Printer& p, const std::optional<T>& x) {
-  if (x) print_field(p, *x);
-  else p.put("none");
+  if (x)
+    print_field(p, *x);
+  else
+    p.put("none");
 }
 template <class T>
 void print_field(Printer& p, const std::vector<T>& x) {
@@ -108,10 +130,12 @@ void print_fields(Printer& p, const A& a) {
 }
 template <class T>
 void print_field(Printer& p, const T& x) {
-  if constexpr (requires { T::fields(); }) print_fields(p, x);
+  if constexpr (requires { T::fields(); })
+    print_fields(p, x);
   else if constexpr (std::is_enum_v<T> && !std::is_same_v<T, DType>)
     p.put(enum_names(x)[static_cast<std::size_t>(x)]);
-  else print_value(p, x);
+  else
+    print_value(p, x);
 }
 
 template <class T>

@@ -68,9 +68,11 @@ Dim Type::elements() const {
 Type Type::with_leading(Dim lead) const {
   std::vector<Dim> s{lead};
   s.insert(s.end(), shape().begin(), shape().end());
-  return get(dtype(), s);
+  return get(dtype(), s, rank() > 0 ? encoding() : nullptr);
 }
-Type Type::without_leading() const { return get(dtype(), shape().subspan(1)); }
+Type Type::without_leading() const {
+  return get(dtype(), shape().subspan(1), rank() > 1 ? encoding() : nullptr);
+}
 
 Type Type::substitute(const DimMap& map) const {
   if (map.empty() || !has_symbols()) return *this;

@@ -13,8 +13,8 @@ namespace tlaloc::ir {
 
 /// A registered block-quantized storage format. Dense values have none.
 struct Encoding {
-  std::string name;            ///< "q8_0", ...
-  std::int64_t block_elements; ///< elements in one block along the last axis
+  std::string name;             ///< "q8_0", ...
+  std::int64_t block_elements;  ///< elements in one block along the last axis
   std::int64_t block_bytes;
 };
 /// The encoding of that name, or null.
@@ -43,7 +43,9 @@ class Type {
   bool has_symbols() const { return data_->symbolic; }
 
   Type with_dtype(DType dtype) const { return get(dtype, shape(), encoding()); }
+  /// Dense: another shape may not be whole blocks.
   Type with_shape(std::span<const Dim> shape) const { return get(dtype(), shape); }
+  /// One axis more or less in front. The last axis, along which blocks lie, keeps its encoding.
   Type with_leading(Dim lead) const;
   Type without_leading() const;
   Type substitute(const DimMap& map) const;

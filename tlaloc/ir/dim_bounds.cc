@@ -1,0 +1,165 @@
+// What can be proved about sizes: bounds, three-valued comparison, solving.
+#include <algorithm>
+#include <numeric>
+
+#include "tlaloc/ir/dim.h"
+#include "tlaloc/ir/dim_expr.h"
+
+namespace tlaloc::ir {
+
+namespace {
+constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
+// kMin and kMax stand for minus and plus infinity.
+std::int64_t sat_mul(std::int64_t a, std::int64_t b) {
+  if (a == 0 || b == 0) return 0;
+  std::int64_t r;
+  const bool infinite = a == kMax || a == kMin || b == kMax || b == kMin;
+  if (infinite || __builtin_mul_overflow(a, b, &r)) return (a < 0) == (b < 0) ? kMax : kMin;
+  return r;
+}
+std::int64_t sat_add(std::int64_t a, std::int64_t b, std::int64_t infinity) {
+  if (a == infinity || b == infinity) return infinity;
+  std::int64_t r;
+  if (__builtin_add_overflow(a, b, &r)) return a < 0 ? kMin : kMax;
+  return r;
+}
+Interval times(Interval a, Interval b) {
+  const std::int64_t p[4] = {sat_mul(a.lower, b.lower), sat_mul(a.lower, b.upper),
+                             sat_mul(a.upper, b.lower), sat_mul(a.upper, b.upper)};
+  return {*std::min_element(p, p + 4), *std::max_element(p, p + 4)};
+}
+Interval bounds(const DimAtom& a) {
+  if (a.kind == DimAtomKind::symbol) {
+    const auto& f = Symbol::from_id(a.symbol).facts();
+    return {f.lower, f.upper};
+  }
+  const Interval x = ir::bounds(a.a), y = ir::bounds(a.b);
+  switch (a.kind) {
+    case DimAtomKind::min:
+      return {std::min(x.lower, y.lower), std::min(x.upper, y.upper)};
+    case DimAtomKind::max:
+      return {std::max(x.lower, y.lower), std::max(x.upper, y.upper)};
+    case DimAtomKind::mod:
+      if (y.lower > 0) return {0, y.upper == kMax ? kMax : y.upper - 1};
+      return {kMin, kMax};
+    default:
+      if (y.lower <= 0) return {kMin, kMax};
+      // Monotone in the dividend; the divisor of smallest magnitude gives the widest result.
+      {
+        auto div = [](std::int64_t n, std::int64_t d) {
+          if (n == kMin || n == kMax) return d == kMax ? (n < 0 ? std::int64_t{-1} : kMax) : n;
+          return d == kMax ? (n < 0 ? std::int64_t{-1} : std::int64_t{0}) : floor_div(n, d);
+        };
+        return {std::min(div(x.lower, y.lower), div(x.lower, y.upper)),
+                std::max(div(x.upper, y.lower), div(x.upper, y.upper))};
+      }
+  }
+}
+}  // namespace
+
+Interval bounds(Dim d) {
+  if (d.is_constant()) return {d.constant(), d.constant()};
+  Interval sum{0, 0};
+  for (const DimTerm& t : d.expr()->terms) {
+    Interval product{t.coefficient, t.coefficient};
+    for (const DimAtom& a : t.atoms) product = times(product, bounds(a));
+    sum = {sat_add(sum.lower, product.lower, kMin), sat_add(sum.upper, product.upper, kMax)};
+  }
+  return sum;
+}
+
+namespace {
+/// c * floordiv(a, b) is (c / b) * a where b divides both c and, provably, a.
+Dim expand_exact_divisions(Dim d) {
+  if (d.is_constant()) return d;
+  std::vector<DimTerm> sum;
+  bool changed = false;
+  for (const DimTerm& t : d.expr()->terms) {
+    DimTerm kept{{}, t.coefficient};
+    std::vector<DimTerm> factor{{{}, 1}};
+    for (const DimAtom& a : t.atoms) {
+      if (a.kind == DimAtomKind::floordiv && a.b.is_constant() && a.b.constant() > 0 &&
+          kept.coefficient % a.b.constant() == 0 && divisible(a.a, a.b.constant())) {
+        kept.coefficient /= a.b.constant();
+        factor = multiply(factor, terms_of(a.a));
+        changed = true;
+      } else {
+        kept.atoms.push_back(a);
+      }
+    }
+    for (DimTerm& p : multiply(std::span(&kept, 1), factor)) sum.push_back(std::move(p));
+  }
+  return changed ? expand_exact_divisions(make_dim(std::move(sum))) : d;
+}
+}  // namespace
+
+Truth equal(Dim a, Dim b) {
+  if (a == b) return Truth::yes;
+  const Dim d = expand_exact_divisions(a - b);
+  if (d.is_constant()) return d.constant() == 0 ? Truth::yes : Truth::no;
+  const Interval range = bounds(d);
+  if (range.lower > 0 || range.upper < 0) return Truth::no;
+  // 2*n = 3 has no solution: the symbolic part is a multiple of g, the constant is not.
+  std::int64_t g = 0, constant = 0;
+  for (const DimTerm& t : d.expr()->terms) {
+    if (t.atoms.empty())
+      constant = t.coefficient;
+    else
+      g = std::gcd(g, known_divisor(t));
+  }
+  if (g > 1 && constant % g != 0) return Truth::no;
+  return Truth::unknown;
+}
+Truth less_equal(Dim a, Dim b) {
+  const Interval range = bounds(expand_exact_divisions(b - a));
+  if (range.lower >= 0) return Truth::yes;
+  if (range.upper < 0) return Truth::no;
+  return Truth::unknown;
+}
+Truth less(Dim a, Dim b) { return !less_equal(b, a); }
+
+double typical(Dim d) {
+  if (d.is_constant()) return static_cast<double>(d.constant());
+  double sum = 0;
+  for (const DimTerm& t : d.expr()->terms) {
+    double product = static_cast<double>(t.coefficient);
+    for (const DimAtom& a : t.atoms) {
+      switch (a.kind) {
+        case DimAtomKind::symbol:
+          product *= static_cast<double>(Symbol::from_id(a.symbol).facts().typical);
+          break;
+        case DimAtomKind::floordiv:
+          product *= typical(a.a) / std::max(1.0, typical(a.b));
+          break;
+        case DimAtomKind::mod:
+          product *= typical(a.b) / 2;
+          break;
+        case DimAtomKind::min:
+          product *= std::min(typical(a.a), typical(a.b));
+          break;
+        case DimAtomKind::max:
+          product *= std::max(typical(a.a), typical(a.b));
+          break;
+      }
+    }
+    sum += product;
+  }
+  return sum;
+}
+
+std::optional<std::pair<Symbol, Dim>> solve_equal(Dim a, Dim b) {
+  const Dim d = a - b;
+  if (d.is_constant()) return std::nullopt;
+  for (const DimTerm& t : d.expr()->terms) {
+    if (t.atoms.size() != 1 || t.atoms[0].kind != DimAtomKind::symbol) continue;
+    if (t.coefficient != 1 && t.coefficient != -1) continue;
+    const Symbol s = Symbol::from_id(t.atoms[0].symbol);
+    const Dim rest = d - Dim(s) * Dim(t.coefficient);
+    if (rest.mentions([&](Symbol q) { return q == s; })) continue;
+    return std::pair{s, rest * Dim(-t.coefficient)};
+  }
+  return std::nullopt;
+}
+
+}  // namespace tlaloc::ir

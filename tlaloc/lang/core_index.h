@@ -67,6 +67,8 @@ Ref arg_extreme(bool largest, const Ref& x, int axis, bool keep, AxesSpec axes, 
 
 // ---- creation. An axis without a size takes it from `size_like`, as in broadcast. ----
 
+/// A value in x's dtype, shape and axes.
+Ref full_like(const Ref& x, double value, Where where);
 /// start + step i along the only axis.
 Ref arange(const Ref& start, const Ref& step, std::span<const Ref> size_like, AxesSpec axes,
            Where where);

@@ -67,10 +67,11 @@ struct WindowSpec {
   std::int64_t dilation = 1;
   bool same = false;
 };
+/// The windows' sizes are the kernel's. Strides, padding and dilation per spatial axis.
 Ref conv(const Ref& x, const Ref& kernel, std::span<const WindowSpec> windows, std::int64_t groups,
          AxesSpec axes, Where where);
 enum class Pooling : std::uint8_t { max, mean, count };
-/// The mean counts the elements inside x only.
-Ref pool(Pooling op, const Ref& x, std::span<const WindowSpec> windows, AxesSpec axes, Where where);
+/// One window for every spatial axis. The mean counts the elements inside x only.
+Ref pool(Pooling op, const Ref& x, const WindowSpec& window, AxesSpec axes, Where where);
 
 }  // namespace tlaloc::core

@@ -60,6 +60,11 @@ constexpr Plan one_hot(Axes ids, const AxisSpec& classes) {
   return plan;
 }
 
+/// The first `size` of the last axis in some order. Errors: TL-AXIS-001 (rank 0), TL-SHAPE-007,
+/// TL-BOUND-001.
+inline constexpr AxisSpec kLast{.size = -1};
+constexpr Over top_k(Axes a, std::int64_t size) { return slice(a, kLast, 0, size, 1); }
+
 /// `size` elements of one axis from a start known at run time.
 /// Errors: TL-AXIS-001, TL-SHAPE-007 (longer than the axis), TL-BOUND-001.
 constexpr Over dynamic_slice(Axes a, const AxisSpec& selector, std::int64_t size) {

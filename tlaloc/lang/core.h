@@ -48,11 +48,11 @@ using Where = std::source_location;
 
 // ---- values ----
 Ref scalar(DType dtype, double value);
-/// UserError TL-DTYPE-003 when the value does not fit.
+/// UserError TL-DTYPE-004 when the value does not fit.
 Ref scalar_int(DType dtype, std::int64_t value);
 Ref scalar_unsigned(DType dtype, std::uint64_t value);
 /// A number in the dtype of `like`. UserError TL-DTYPE-002 for a floating number with integers,
-/// TL-DTYPE-003 when it does not fit.
+/// TL-DTYPE-004 when it does not fit.
 Ref scalar_like(const Ref& like, double value);
 Ref scalar_like_int(const Ref& like, std::int64_t value);
 /// Copies `count` elements in row-major order. UserError TL-SHAPE-002 when the count does not fit.
@@ -84,66 +84,13 @@ Ref check(const Ref& x, DType dtype, AxesSpec axes, Where where);
 // ---- operations; `axes` labels the result for errors and printing ----
 // clang-format off
 enum class UnaryOp : std::uint8_t {
-  neg,
-  abs,
-  sign,
-  ceil,
-  floor,
-  round,
-  round_even,
-  exp,
-  expm1,
-  log,
-  log1p,
-  sqrt,
-  rsqrt,
-  cbrt,
-  logistic,
-  tanh,
-  sin,
-  cos,
-  tan,
-  asin,
-  acos,
-  atan,
-  sinh,
-  cosh,
-  asinh,
-  acosh,
-  atanh,
-  erf,
-  erfc,
-  erf_inv,
-  is_finite,
-  logical_not,
-  popcnt,
-  clz,
-  stop_gradient,
-  count
+  neg, abs, sign, ceil, floor, round, round_even, exp, expm1, log, log1p, sqrt, rsqrt, cbrt,
+  logistic, tanh, sin, cos, tan, asin, acos, atan, sinh, cosh, asinh, acosh, atanh, erf, erfc,
+  erf_inv, is_finite, logical_not, popcnt, clz, stop_gradient, count
 };
 enum class BinaryOp : std::uint8_t {
-  add,
-  sub,
-  mul,
-  div,
-  rem,
-  pow,
-  max,
-  min,
-  atan2,
-  logical_and,
-  logical_or,
-  logical_xor,
-  shift_left,
-  shift_right_arithmetic,
-  shift_right_logical,
-  eq,
-  ne,
-  lt,
-  le,
-  gt,
-  ge,
-  count
+  add, sub, mul, div, rem, pow, max, min, atan2, logical_and, logical_or, logical_xor, shift_left,
+  shift_right_arithmetic, shift_right_logical, eq, ne, lt, le, gt, ge, count
 };
 // clang-format on
 enum class ReduceOp : std::uint8_t { sum, prod, max, min, all, any, count };

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "tlaloc/base/error.h"
-#include "tlaloc/lang/apply.h"
 #include "tlaloc/lang/core.h"
+#include "tlaloc/lang/core_impl.h"
 #include "tlaloc/ops/reduce.h"
 #include "tlaloc/ops/val_ops.h"
 
@@ -62,12 +62,6 @@ std::size_t index(Op op) {
   return static_cast<std::size_t>(op);
 }
 
-const ir::OpDef& row(const char* name) {
-  const ir::OpDef* op = ops::find(name);
-  if (!op) throw InternalError(std::string("the op table has no ") + name);
-  return *op;
-}
-
 /// The shape that operands broadcast to. Requires sizes that meet to agree; only axes marked -1,
 /// which are literal 1s, stretch.
 class Broadcast {
@@ -97,15 +91,7 @@ class Broadcast {
   }
   /// `v`, an operand added before, in the common shape.
   Val broadcast(Val v, std::span<const int> axis_of_x) const {
-    std::vector<std::int64_t> axes;
-    std::vector<Dim> kept;
-    for (std::size_t i = 0; i < axis_of_x.size(); ++i) {
-      if (axis_of_x[i] < 0) continue;
-      axes.push_back(axis_of_x[i]);
-      kept.push_back(v.shape()[i]);
-    }
-    if (kept.size() < axis_of_x.size()) v = ops::reshape(v, kept);
-    return ops::broadcast_in_dim(v, shape_, axes);
+    return broadcast_val(v, axis_of_x, shape_);
   }
 
  private:
@@ -119,6 +105,12 @@ class Broadcast {
 };
 
 }  // namespace
+
+const ir::OpDef& row(const char* name) {
+  const ir::OpDef* op = ops::find(name);
+  if (!op) throw InternalError(std::string("the op table has no ") + name);
+  return *op;
+}
 
 Ref unary(UnaryOp op, const Ref& x, AxesSpec axes, Where where) {
   const OpCall call{kUnary[index(op)], where};

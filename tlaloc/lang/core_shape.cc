@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "tlaloc/base/error.h"
-#include "tlaloc/lang/apply.h"
 #include "tlaloc/lang/core.h"
+#include "tlaloc/lang/core_impl.h"
 #include "tlaloc/ops/val_ops.h"
 
 namespace tlaloc::core {
@@ -44,7 +44,7 @@ std::vector<Dim> reshape_target(const OpCall& call, const Ref& x, std::span<cons
     } else if (inferred < 0) {
       inferred = static_cast<int>(i);
     } else {
-      throw UserError({"TL-SHAPE-006", call.name,
+      throw UserError({"TL-SHAPE-005", call.name,
                        "more than one size of the result is not known: " + describe(x) + " to " +
                            describe(type.dtype(), axes),
                        "give all sizes but one", user_place(call.where)});
@@ -54,7 +54,7 @@ std::vector<Dim> reshape_target(const OpCall& call, const Ref& x, std::span<cons
   }
   const Dim elements = type.elements();
   const auto refuse = [&] {
-    throw UserError({"TL-SHAPE-006", call.name,
+    throw UserError({"TL-SHAPE-004", call.name,
                      describe(x) + " has " + elements.to_string() + " elements, which do not fit " +
                          (inferred < 0 ? text(shape) : describe(type.dtype(), axes)),
                      "the product of the sizes must stay the same", user_place(call.where)});
@@ -72,6 +72,36 @@ std::vector<Dim> reshape_target(const OpCall& call, const Ref& x, std::span<cons
 }
 
 }  // namespace
+
+ir::Dim size_of_axis(const OpCall& call, AxesSpec axes, int i, std::span<const Ref> size_like) {
+  const AxisSpec& axis = axes[at(i)];
+  if (axis.size >= 0) return Dim(axis.size);
+  for (const Ref& like : size_like) {
+    const Node& n = node(like);
+    for (int k = 0; k < n.type.rank(); ++k) {
+      const bool same_name = axis.tag && n.label(k).tag == axis.tag;
+      const bool same_place = !axis.tag && at(n.type.rank()) == axes.size() && k == i;
+      if (same_name || same_place) return n.type.dim(k);
+    }
+  }
+  throw UserError({"TL-SHAPE-009", call.name,
+                   "the size of axis " + std::to_string(i) +
+                       (axis.name ? " (" + std::string(axis.name) + ")" : std::string()) +
+                       " is not known",
+                   "give its size, or a tensor that has this axis", user_place(call.where)});
+}
+
+Val broadcast_val(Val v, std::span<const int> axis_of_v, std::span<const Dim> shape) {
+  std::vector<std::int64_t> axes;
+  std::vector<Dim> kept;
+  for (std::size_t i = 0; i < axis_of_v.size(); ++i) {
+    if (axis_of_v[i] < 0) continue;
+    axes.push_back(axis_of_v[i]);
+    kept.push_back(v.shape()[i]);
+  }
+  if (kept.size() < axis_of_v.size()) v = ops::reshape(v, kept);
+  return ops::broadcast_in_dim(v, shape, axes);
+}
 
 Ref transpose(const Ref& x, std::span<const int> permutation, AxesSpec axes, Where where) {
   return apply({"transpose", where}, std::array{x}, axes, [&](std::span<const Val> in) {
@@ -93,39 +123,20 @@ Ref broadcast(const Ref& x, std::span<const int> axis_of_x, std::span<const Ref>
   const OpCall call{"broadcast", where};
   return with_place(where, [&] {
     const ir::Type type = node(x).type;
+    internal_check(at(type.rank()) == axis_of_x.size(), "broadcast: wrong rank");
     std::vector<std::optional<Dim>> sizes(axes.size());
     for (int i = 0; i < type.rank(); ++i) {
       const int to = axis_of_x[at(i)];
-      internal_check(to >= 0 && at(to) < sizes.size(), "broadcast: axis out of range");
-      if (type.dim(i) != Dim(1)) sizes[at(to)] = type.dim(i);
-    }
-    for (std::size_t i = 0; i < axes.size(); ++i) {
-      if (axes[i].size >= 0) {
-        // An operand that does not fit is refused by the operation, with its own shape.
-        sizes[i] = Dim(axes[i].size);
-        continue;
-      }
-      for (const Ref& like : size_like) {
-        const Node& n = node(like);
-        for (int k = 0; k < n.type.rank() && !sizes[i]; ++k) {
-          const bool same_name = axes[i].tag && n.label(k).tag == axes[i].tag;
-          const bool same_position = !axes[i].tag && at(n.type.rank()) == axes.size() && at(k) == i;
-          if (same_name || same_position) sizes[i] = n.type.dim(k);
-        }
-      }
-      if (!sizes[i]) {
-        throw UserError({"TL-SHAPE-006", call.name,
-                         "the size of axis " + std::to_string(i) + " of " +
-                             describe(type.dtype(), axes) + " is not known",
-                         "give a tensor that has this axis", user_place(where)});
-      }
+      internal_check(to < static_cast<int>(sizes.size()), "broadcast: axis out of range");
+      if (to >= 0) sizes[at(to)] = type.dim(i);
     }
     std::vector<Dim> shape;
-    for (const auto& s : sizes) shape.push_back(*s);
-    return apply(call, std::array{x}, axes, [&](std::span<const Val> in) {
-      return ops::broadcast_in_dim(in[0], shape,
-                                   std::vector<std::int64_t>(axis_of_x.begin(), axis_of_x.end()));
-    });
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+      if (!sizes[i]) sizes[i] = size_of_axis(call, axes, static_cast<int>(i), size_like);
+      shape.push_back(*sizes[i]);
+    }
+    return apply(call, std::array{x}, axes,
+                 [&](std::span<const Val> in) { return broadcast_val(in[0], axis_of_x, shape); });
   });
 }
 

@@ -38,15 +38,75 @@ const Node& one_element(const Ref& x, const char* op, Where where) {
   return n;
 }
 
-template <class T>
-bool holds(std::int64_t value) {
-  if constexpr (std::is_same_v<T, bool>) {
-    return value == 0 || value == 1;
-  } else if constexpr (std::is_integral_v<T>) {
-    return std::in_range<T>(value);
-  } else {
-    return true;
+/// The number as an element of type `dtype`, if that type holds it exactly; floating types round.
+template <class N>
+Ref checked_scalar(DType dtype, N value) {
+  return dispatch(dtype, [&]<class T>(TypeTag<T>) {
+    bool fits = true;
+    if constexpr (std::is_same_v<T, bool>) {
+      fits = value == 0 || value == 1;
+    } else if constexpr (std::is_integral_v<T>) {
+      fits = std::in_range<T>(value);
+    }
+    if (!fits) {
+      fail("TL-DTYPE-004", "number",
+           std::to_string(value) + " does not fit " + std::string(tlaloc::name(dtype)),
+           "convert the tensor to a wider element type", {});
+    }
+    return make_concrete(HostArray::scalar<T>(ops::convert_element<T>(value)));
+  });
+}
+
+/// Extents of a typed tensor with `count` elements: from `sizes`, else from the type; one is
+/// inferred.
+Extents extents_of(AxesSpec axes, std::span<const std::int64_t> sizes, std::int64_t count,
+                   DType dtype, Where where) {
+  const auto type = [&] { return describe(dtype, axes); };
+  if (!sizes.empty() && sizes.size() != axes.size()) {
+    fail("TL-SHAPE-002", "tensor",
+         std::to_string(sizes.size()) + " sizes given for the axes of " + type(),
+         "give one size per axis", where);
   }
+  Extents extents;
+  std::int64_t known = 1;
+  std::size_t inferred = axes.size();
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const std::int64_t given = sizes.empty() ? axes[i].size : sizes[i];
+    if (!sizes.empty() && axes[i].size >= 0 && axes[i].size != given) {
+      fail("TL-SHAPE-002", "tensor",
+           "size " + std::to_string(given) + " given for axis " + std::to_string(i) + " of " +
+               type(),
+           "give the size that the type says", where);
+    }
+    extents.push_back(given);
+    if (sizes.empty() && given < 0) {
+      if (inferred < axes.size()) {
+        fail("TL-SHAPE-005", "tensor", "more than one size of " + type() + " is not known",
+             "give the sizes", where);
+      }
+      inferred = i;
+    } else if (given < 0 || __builtin_mul_overflow(known, given, &known)) {
+      element_count(extents);  // refuses a negative size
+      fail("TL-SIZE-001", "tensor",
+           "the number of elements of " + tlaloc::to_string(extents) + " overflows 64 bits",
+           "use smaller sizes", where);
+    }
+  }
+  if (inferred < axes.size()) {
+    if (known == 0 || count % known != 0) {
+      fail("TL-SHAPE-002", "tensor", std::to_string(count) + " elements do not fill " + type(),
+           "give a multiple of " + std::to_string(known) + " elements", where);
+    }
+    extents[inferred] = count / known;
+  }
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    if (axes[i].bound < 0 || extents[i] <= axes[i].bound) continue;
+    fail("TL-BOUND-001", "tensor",
+         "axis " + std::to_string(i) + " of " + type() + " has " + std::to_string(extents[i]) +
+             " elements",
+         "raise the bound, or give fewer", where);
+  }
+  return extents;
 }
 
 }  // namespace
@@ -57,15 +117,18 @@ Ref scalar(DType dtype, double value) {
   });
 }
 
-Ref scalar_int(DType dtype, std::int64_t value) {
-  return dispatch(dtype, [&]<class T>(TypeTag<T>) {
-    if (!holds<T>(value)) {
-      fail("TL-DTYPE-003", "number",
-           std::to_string(value) + " does not fit " + std::string(tlaloc::name(dtype)),
-           "convert the tensor to a wider element type", {});
-    }
-    return make_concrete(HostArray::scalar<T>(ops::convert_element<T>(value)));
-  });
+Ref scalar_int(DType dtype, std::int64_t value) { return checked_scalar(dtype, value); }
+Ref scalar_unsigned(DType dtype, std::uint64_t value) { return checked_scalar(dtype, value); }
+Ref scalar_like(const Ref& like, double value) {
+  const DType type = dtype(like);
+  if (is_float(type)) return scalar(type, value);
+  fail("TL-DTYPE-002", "number",
+       "the floating number " + std::to_string(value) + " meets " + describe(like),
+       "convert the tensor to a floating type", {});
+}
+Ref scalar_like_int(const Ref& like, std::int64_t value) {
+  const DType type = dtype(like);
+  return is_float(type) ? scalar(type, static_cast<double>(value)) : scalar_int(type, value);
 }
 
 Ref from_memory(DType dtype, std::span<const std::int64_t> extents, const void* data,
@@ -82,6 +145,14 @@ Ref from_memory(DType dtype, std::span<const std::int64_t> extents, const void* 
     HostArray a = HostArray::uninitialized(dtype, Extents(extents.begin(), extents.end()));
     if (a.bytes() > 0) std::memcpy(a.mutable_data(), data, a.bytes());
     return make_concrete(std::move(a));
+  });
+}
+
+Ref from_memory(DType dtype, AxesSpec axes, std::span<const std::int64_t> sizes, const void* data,
+                std::int64_t count, Where where) {
+  return with_place(where, [&] {
+    const Extents extents = extents_of(axes, sizes, count, dtype, where);
+    return relabeled(from_memory(dtype, extents, data, count, where), labels_of(axes));
   });
 }
 

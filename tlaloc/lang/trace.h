@@ -90,6 +90,7 @@ class LinearMap {
 
   struct Data;
   explicit LinearMap(Data* adopted) : data_(adopted) {}
+  const Data* data() const { return data_; }
 
  private:
   Data* data_ = nullptr;

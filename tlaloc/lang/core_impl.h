@@ -1,0 +1,19 @@
+// Shared by the files that implement core*.h.
+#pragma once
+
+#include "tlaloc/ir/builder.h"
+#include "tlaloc/lang/apply.h"
+
+namespace tlaloc::core {
+
+/// The row of the op table; InternalError when there is none.
+const ir::OpDef& row(const char* name);
+
+/// The size of axis i of a result: its type's, else that of an operand of `size_like` with an axis
+/// of that name, or, for an axis without a name, of the result's rank. UserError TL-SHAPE-009.
+ir::Dim size_of_axis(const OpCall& call, AxesSpec axes, int i, std::span<const Ref> size_like);
+
+/// v in `shape`: axis i becomes axis_of_v[i]; -1 marks a literal 1 that stretches.
+ir::Val broadcast_val(ir::Val v, std::span<const int> axis_of_v, std::span<const ir::Dim> shape);
+
+}  // namespace tlaloc::core

@@ -1,0 +1,138 @@
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "tlaloc/base/error.h"
+#include "tlaloc/lang/closure.h"
+#include "tlaloc/lang/inspect.h"
+#include "tlaloc/lang/nan_mode.h"
+
+namespace tlaloc::core {
+namespace {
+
+using Key = std::vector<std::uint64_t>;
+struct KeyHash {
+  std::size_t operator()(const Key& key) const {
+    ir::Hasher h;
+    for (std::uint64_t word : key) h.add(word);
+    return h.value();
+  }
+};
+
+/// What a trace depends on: C++ types, structure, element types, and which sizes are numbers and
+/// which are the same symbol.
+Key key_of(const Function& f, const Leaves& args, const Signature& s) {
+  const Leaves::Data& d = args.data();
+  Key key{reinterpret_cast<std::uintptr_t>(f.type), core::nan_mode(), d.notes.size()};
+  key.insert(key.end(), d.notes.begin(), d.notes.end());
+  for (int begin : d.argument_begin) key.push_back(static_cast<std::uint64_t>(begin));
+  std::unordered_map<std::uint32_t, std::uint64_t> position;
+  for (std::size_t i = 0; i < s.types.size(); ++i) {
+    key.push_back(static_cast<std::uint64_t>(s.types[i].dtype()) << 32 |
+                  static_cast<std::uint64_t>(s.types[i].rank()));
+    for (int k = 0; k < s.types[i].rank(); ++k) {
+      const AxisLabel label = s.labels[i].empty() ? AxisLabel{} : s.labels[i][std::size_t(k)];
+      key.push_back(reinterpret_cast<std::uintptr_t>(label.tag));
+      const ir::Dim dim = s.types[i].dim(k);
+      if (dim.is_constant()) {
+        key.push_back(static_cast<std::uint64_t>(dim.constant()) << 1);
+        continue;
+      }
+      const ir::Symbol symbol = *dim.as_symbol();
+      key.push_back(position.emplace(symbol.id(), position.size()).first->second << 1 | 1);
+      key.push_back(static_cast<std::uint64_t>(symbol.facts().upper));
+    }
+  }
+  return key;
+}
+
+std::string signature_text(const Leaves& args, const Signature& s) {
+  std::string text;
+  for (std::size_t i = 0; i < s.types.size(); ++i) {
+    text += "  " + args.data().path(i) + ": " +
+            describe(s.types[i].dtype(), s.labels[i], s.types[i].shape()) + "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+struct JitCache::Data {
+  std::atomic<std::uint32_t> refs{1};
+  std::atomic<std::int64_t> traces{0};
+  std::mutex mutex;
+  std::unordered_map<Key, std::shared_ptr<const Closure>, KeyHash> closures;
+  std::vector<std::string> log;  ///< one entry per trace
+};
+
+JitCache::JitCache() : data_(new Data) {}
+JitCache::JitCache(const JitCache& other) : data_(other.data_) {
+  if (data_) data_->refs.fetch_add(1, std::memory_order_relaxed);
+}
+JitCache& JitCache::operator=(JitCache other) noexcept {
+  std::swap(data_, other.data_);
+  return *this;
+}
+JitCache::~JitCache() {
+  if (data_ && data_->refs.fetch_sub(1, std::memory_order_acq_rel) == 1) delete data_;
+}
+std::int64_t JitCache::traces() const { return data_->traces; }
+
+std::string explain(const JitCache& cache) {
+  JitCache::Data& d = *cache.data();
+  const std::lock_guard lock(d.mutex);
+  std::string text = "traced " + std::to_string(d.traces) + " times\n";
+  for (const std::string& entry : d.log) text += entry;
+  return text;
+}
+
+namespace {
+
+std::string log_entry(std::size_t number, const Leaves& args, const Closure& c, Where where) {
+  std::string text = "trace " + std::to_string(number + 1);
+  if (const Place p = place_of(where); p.known()) {
+    text += " at " + p.file + ":" + std::to_string(p.line);
+  }
+  text += number == 0 ? ", the first, of\n" : ", as no earlier one has these types, of\n";
+  text += signature_text(args, c.signature);
+  for (const Ref& x : c.captures.captured) {
+    text += "  captured, frozen at this trace: " + describe(x) + "\n";
+  }
+  if (!c.captures.lifted.empty()) {
+    text += "  not kept: it reads values of the trace around it\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+Leaves jit(JitCache& cache, const Function& f, const Leaves& args, Where where) {
+  const OpCall call{"jit", where};
+  return with_place(where, [&] {
+    require_values(args, call.name);
+    require_agreement(call, args);
+    JitCache::Data& d = *cache.data();
+    Signature signature = open_signature(args);
+    const Key key = key_of(f, args, signature);
+    std::shared_ptr<const Closure> c;
+    {
+      const std::lock_guard lock(d.mutex);
+      if (auto it = d.closures.find(key); it != d.closures.end()) c = it->second;
+    }
+    if (!c) {
+      // Not under the lock: f may call this same function with other types.
+      c = std::make_shared<const Closure>(trace_closure(f, args, std::move(signature)));
+      d.traces.fetch_add(1);
+      const std::lock_guard lock(d.mutex);
+      d.log.push_back(log_entry(d.log.size(), args, *c, where));
+      // A trace that reads values of the one around it can't serve another call.
+      if (c->captures.lifted.empty()) c = d.closures.emplace(key, c).first->second;
+    }
+    return with_values(c->results, call_closure(call, *c, c->graph, args, c->result_labels));
+  });
+}
+
+}  // namespace tlaloc::core

@@ -1,0 +1,136 @@
+#include "tlaloc/lang/leaves.h"
+
+#include <utility>
+
+#include "tlaloc/base/error.h"
+
+namespace tlaloc::core {
+
+Leaves::Leaves() : data_(new Data) {}
+Leaves::Leaves(const Leaves& other) : data_(other.data_) {
+  data_->refs.fetch_add(1, std::memory_order_relaxed);
+}
+Leaves::Leaves(Leaves&& other) noexcept : data_(std::exchange(other.data_, nullptr)) {}
+Leaves& Leaves::operator=(Leaves other) noexcept {
+  std::swap(data_, other.data_);
+  return *this;
+}
+Leaves::~Leaves() {
+  if (data_ && data_->refs.fetch_sub(1, std::memory_order_acq_rel) == 1) delete data_;
+}
+
+Leaves::Data& Leaves::mutable_data() {
+  if (data_->refs.load(std::memory_order_acquire) != 1)
+    *this = [&] {
+      Leaves copy;
+      delete std::exchange(copy.data_, new Data(*data_));
+      return copy;
+    }();
+  return *data_;
+}
+
+void Leaves::argument(const char* name) {
+  Data& d = mutable_data();
+  d.steps.push_back({-1, name, static_cast<std::int64_t>(d.argument_begin.size())});
+  d.at = static_cast<int>(d.steps.size()) - 1;
+  d.argument_begin.push_back(static_cast<int>(d.values.size()));
+}
+void Leaves::enter(const char* field) {
+  Data& d = mutable_data();
+  d.steps.push_back({d.at, field, 0});
+  d.at = static_cast<int>(d.steps.size()) - 1;
+}
+void Leaves::enter(std::int64_t index) {
+  Data& d = mutable_data();
+  d.steps.push_back({d.at, nullptr, index});
+  d.at = static_cast<int>(d.steps.size()) - 1;
+}
+void Leaves::leave() {
+  Data& d = mutable_data();
+  internal_check(d.at >= 0, "leaves: more steps out than in");
+  d.at = d.steps[static_cast<std::size_t>(d.at)].parent;
+}
+void Leaves::add(const Ref& value, DType dtype, AxesSpec axes) {
+  Data& d = mutable_data();
+  d.values.push_back(value);
+  d.info.push_back({true, dtype, axes, d.at});
+}
+void Leaves::add(const Ref& value) {
+  Data& d = mutable_data();
+  d.values.push_back(value);
+  d.info.push_back({false, DType::f32, {}, d.at});
+}
+void Leaves::note(std::int64_t structure) { mutable_data().notes.push_back(structure); }
+
+int Leaves::size() const { return static_cast<int>(data_->values.size()); }
+const Ref& Leaves::operator[](int i) const {
+  internal_check(i >= 0 && i < size(), "leaves: index out of range");
+  return data_->values[static_cast<std::size_t>(i)];
+}
+int Leaves::argument_begin(int k) const {
+  const auto& begin = data_->argument_begin;
+  const auto at = static_cast<std::size_t>(k);
+  return at < begin.size() ? begin[at] : size();
+}
+int Leaves::argument_end(int k) const { return argument_begin(k + 1); }
+
+void Leaves::keep(void* payload, void (*destroy)(void*)) {
+  mutable_data().payload = std::shared_ptr<void>(payload, destroy);
+}
+void* Leaves::kept() const { return data_->payload.get(); }
+
+std::string Leaves::Data::path_text(std::size_t leaf) const {
+  std::string text;
+  for (int s = info[leaf].step; s >= 0;) {
+    const Step& step = steps[static_cast<std::size_t>(s)];
+    if (step.parent < 0 && !argument_begin.empty()) break;
+    text = step.field ? (text.empty() || text[0] == '[' ? step.field + text
+                                                        : std::string(step.field) + "." + text)
+                      : "[" + std::to_string(step.index) + "]" +
+                            (text.empty() || text[0] == '[' ? text : "." + text);
+    s = step.parent;
+  }
+  return text;
+}
+
+std::string Leaves::Data::path(std::size_t leaf) const {
+  const std::string text = path_text(leaf);
+  if (argument_begin.empty()) return text.empty() ? "result" : "result " + text;
+  int s = info[leaf].step;
+  while (s >= 0 && steps[static_cast<std::size_t>(s)].parent >= 0) {
+    s = steps[static_cast<std::size_t>(s)].parent;
+  }
+  const Step* argument = s < 0 ? nullptr : &steps[static_cast<std::size_t>(s)];
+  std::string name = !argument         ? "argument"
+                     : argument->field ? argument->field
+                                       : "argument " + std::to_string(argument->index);
+  return text.empty() ? name : name + ": " + text;
+}
+
+Leaves with_values(const Leaves& like, std::vector<Ref> values) {
+  Leaves out = like;
+  Leaves::Data& d = out.mutable_data();
+  internal_check(values.size() == d.values.size(), "leaves: another number of values");
+  d.values = std::move(values);
+  return out;
+}
+
+Leaves joined(const Leaves& first, std::span<const Ref> more) {
+  Leaves out = first;
+  for (const Ref& r : more) out.add(r);
+  return out;
+}
+
+void require_values(const Leaves& leaves, const char* what) {
+  const Leaves::Data& d = leaves.data();
+  for (std::size_t i = 0; i < d.values.size(); ++i) {
+    if (d.values[i]) continue;
+    throw UserError({"TL-VALUE-001",
+                     what,
+                     d.path(i) + " is a tensor without a value",
+                     "give it a value first; a default-constructed tensor has none",
+                     {}});
+  }
+}
+
+}  // namespace tlaloc::core

@@ -1,7 +1,7 @@
 #include "tlaloc/ops/dot.h"
 
 #include "tlaloc/ops/elementwise_arith.h"
-#include "tlaloc/ops/strided.h"
+#include "tlaloc/ops/packing.h"
 
 namespace tlaloc::ops {
 namespace {
@@ -15,34 +15,6 @@ AxisList free_axes(int rank, const AxisList& batch, const AxisList& contract) {
   }
   return r;
 }
-AxisList joined(std::initializer_list<AxisList> parts) {
-  AxisList r;
-  for (const AxisList& p : parts) r.insert(r.end(), p.begin(), p.end());
-  return r;
-}
-std::int64_t product(const Extents& extents, const AxisList& axes) {
-  std::int64_t n = 1;
-  for (std::int64_t a : axes) n *= extents[usize(a)];
-  return n;
-}
-
-/// The operand as [batch, rows, contracted] or the like, axes in this order, converted to C.
-template <class C, class T>
-std::vector<C> packed(const HostArray& x, const AxisList& order) {
-  const Extents strides = row_major_strides(x.extents());
-  Extents extents, step;
-  for (std::int64_t axis : order) {
-    extents.push_back(x.extents()[usize(axis)]);
-    step.push_back(strides[usize(axis)]);
-  }
-  std::vector<C> r(usize(x.size()));
-  const T* in = static_cast<const T*>(x.data());
-  for_each_offset(extents, 0, step, [&](std::int64_t i, std::int64_t at) {
-    r[usize(i)] = static_cast<C>(static_cast<ComputeType<T>>(in[at]));
-  });
-  return r;
-}
-
 }  // namespace
 
 void DotGeneral::infer(InferContext& c) {
@@ -88,10 +60,10 @@ void DotGeneral::eval(EvalContext& c) {
   HostArray y = c.make();
   const AxisList a_free = free_axes(a.rank(), d.lhs_batch, d.lhs_contract);
   const AxisList b_free = free_axes(b.rank(), d.rhs_batch, d.rhs_contract);
-  const std::int64_t batch = product(a.extents(), d.lhs_batch);
-  const std::int64_t rows = product(a.extents(), a_free);
-  const std::int64_t columns = product(b.extents(), b_free);
-  const std::int64_t depth = product(a.extents(), d.lhs_contract);
+  const std::int64_t batch = product_of(a.extents(), d.lhs_batch);
+  const std::int64_t rows = product_of(a.extents(), a_free);
+  const std::int64_t columns = product_of(b.extents(), b_free);
+  const std::int64_t depth = product_of(a.extents(), d.lhs_contract);
   dispatch(a.dtype(), [&]<class T>(TypeTag<T>) {
     using C = ComputeType<T>;
     if constexpr (Number<C>) {

@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <span>
@@ -75,13 +76,22 @@ class Hasher {
 /// Type-erased attributes of a node. Immutable and shared.
 class Attr : public std::enable_shared_from_this<Attr> {
  public:
+  /// `tag`: the address that stands for the struct; cheaper to compare than a dynamic type.
+  explicit Attr(const void* tag) : tag_(tag) {}
   virtual ~Attr() = default;
+  const void* tag() const { return tag_; }
+  /// The hash with symbols by id, computed once.
+  std::uint64_t identity_hash() const;
   virtual bool equals(const Attr& other) const = 0;
   virtual void hash(Hasher& hasher) const = 0;
   virtual void print(Printer& printer) const = 0;
   virtual bool has_dims() const = 0;
   virtual void each_dim(const std::function<void(Dim)>& visit) const = 0;
   virtual std::shared_ptr<const Attr> substitute(const DimMap& map) const = 0;
+
+ private:
+  const void* tag_;
+  mutable std::atomic<std::uint64_t> hash_{0};  // 0: not yet
 };
 using AttrRef = std::shared_ptr<const Attr>;
 
@@ -197,12 +207,14 @@ void substitute_field(std::vector<T>& x, const DimMap& map) {
 }
 
 template <class A>
+inline constexpr char kAttrTag = 0;
+
+template <class A>
 class AttrBox final : public Attr {
  public:
-  explicit AttrBox(A value) : value(std::move(value)) {}
+  explicit AttrBox(A value) : Attr(&kAttrTag<A>), value(std::move(value)) {}
   bool equals(const Attr& other) const override {
-    auto* o = dynamic_cast<const AttrBox*>(&other);
-    return o && equal_field(value, o->value);
+    return other.tag() == tag() && equal_field(value, static_cast<const AttrBox&>(other).value);
   }
   void hash(Hasher& h) const override { hash_field(h, value); }
   void print(Printer& p) const override { print_fields(p, value); }
@@ -232,9 +244,8 @@ AttrRef make_attr(A value) {
 /// The typed view; throws InternalError when the attributes are of another struct.
 template <HasFields A>
 const A& attr_as(const Attr* attr) {
-  auto* box = dynamic_cast<const AttrBox<A>*>(attr);
-  if (!box) throw_attr_mismatch();
-  return box->value;
+  if (!attr || attr->tag() != &kAttrTag<A>) throw_attr_mismatch();
+  return static_cast<const AttrBox<A>*>(attr)->value;
 }
 
 }  // namespace tlaloc::ir

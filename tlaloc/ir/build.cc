@@ -1,5 +1,7 @@
 // Closing a trace: drops dead nodes, renumbers, and seals the graph. Also copying and inlining.
 #include <algorithm>
+#include <optional>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "tlaloc/ir/builder.h"
@@ -18,7 +20,7 @@ std::uint64_t hash_node(const OpDef& op, const Attr* attr, std::span<const Val> 
   } else {
     for (Val v : in) h.add(v.id);
   }
-  if (attr) attr->hash(h);
+  if (attr) h.add(attr->identity_hash());
   for (const Region& r : regions) {
     h.add(r.graph->content_hash());
     for (const auto& d : r.dims) {
@@ -167,17 +169,41 @@ GraphRef Builder::build(std::span<const Val> result_vals, Close close) {
   return g;
 }
 
-Vals copy_node(const Node& n, std::span<const Val> in, DimMap& dims) {
+// ---- copying ----
+
+Val Copier::declare(std::size_t k) {
+  return env[k] = Builder::current().param(graph.type(static_cast<ValueId>(k)), graph.param_label(k));
+}
+void Copier::declare_all() {
+  for (std::size_t k = 0; k < graph.param_count(); ++k) declare(k);
+}
+
+const Vals& Copier::operands(const Node& n) {
+  in_.clear();
+  for (ValueId v : n.operands()) in_.push_back(env[v]);
+  return in_;
+}
+
+namespace {
+void emit_copy(const Node& n, std::span<const Val> in, DimMap& dims, std::vector<Type>& scratch,
+               std::span<Val> out) {
   Builder& b = Builder::current();
-  OriginScope origin(n.origin_ref());
+  // Most nodes have the origin of the node before: setting it costs more than looking.
+  std::optional<OriginScope> origin;
+  if (n.origin_ref() != OriginScope::current()) origin.emplace(n.origin_ref());
+  AttrRef substituted;
   const bool map_dims = !dims.empty();
-  AttrRef attr = n.attr();
-  if (map_dims && attr && attr->has_dims()) attr = attr->substitute(dims);
+  if (map_dims && n.attr() && n.attr()->has_dims()) substituted = n.attr()->substitute(dims);
+  const AttrRef& attr = substituted ? substituted : n.attr();
+  auto types = [&]() -> std::span<const Type> {
+    if (dims.empty()) return n.result_types();
+    scratch.clear();
+    for (Type t : n.result_types()) scratch.push_back(t.substitute(dims));
+    return scratch;
+  };
   if (n.regions().empty() && n.bound().empty()) {
-    if (!map_dims) return b.emit_typed(n.op(), std::move(attr), in, n.result_types());
-    std::vector<Type> types;
-    for (Type t : n.result_types()) types.push_back(t.substitute(dims));
-    return b.emit_typed(n.op(), std::move(attr), in, types);
+    b.emit_typed(n.op(), attr, in, types(), out);
+    return;
   }
   std::vector<Region> regions;
   for (const Region& r : n.regions()) {
@@ -192,11 +218,46 @@ Vals copy_node(const Node& n, std::span<const Val> in, DimMap& dims) {
     bound.push_back(Symbol::like(s));
     dims.set(s, bound.back());
   }
-  std::vector<Type> types;
-  for (Type t : n.result_types()) types.push_back(t.substitute(dims));
-  auto r = b.emit_region(n.op(), std::move(attr), in, types, std::move(regions), bound);
+  const auto r = b.emit_region(n.op(), attr, in, types(), std::move(regions), bound);
   for (std::size_t k = 0; k < r.bound.size(); ++k) dims.set(n.bound()[k], r.bound[k]);
-  return r.out;
+  std::copy(r.out.begin(), r.out.end(), out.begin());
+}
+}  // namespace
+
+void Copier::copy(const Node& n) {
+  emit_copy(n, operands(n), dims, types_, std::span(env).subspan(n.result(), n.result_count()));
+}
+Vals copy_node(const Node& n, std::span<const Val> in, DimMap& dims) {
+  Vals out(n.result_count());
+  std::vector<Type> scratch;
+  emit_copy(n, in, dims, scratch, out);
+  return out;
+}
+
+void Copier::set(const Node& n, const Vals& results) {
+  std::copy(results.begin(), results.end(), env.begin() + n.result());
+}
+
+void Copier::copy_constraints() {
+  if (graph.constraints().empty()) return;
+  std::unordered_set<std::uint32_t> entry;
+  for (Symbol s : graph.dims()) entry.insert(s.id());
+  auto unbound = [&](Symbol s) { return !entry.contains(s.id()) && !dims.find(s); };
+  for (const Constraint& c : graph.constraints()) {
+    if (c.a.mentions(unbound) || c.b.mentions(unbound)) continue;  // about work that was dropped
+    Builder::current().require({c.kind, c.a.substitute(dims), c.b.substitute(dims), c.what, c.place});
+  }
+}
+
+Vals Copier::results() const {
+  Vals r;
+  for (ValueId v : graph.results()) r.push_back(env[v]);
+  return r;
+}
+std::vector<Dim> Copier::result_dims() const {
+  std::vector<Dim> r;
+  for (Dim d : graph.result_dims()) r.push_back(d.substitute(dims));
+  return r;
 }
 
 namespace {
@@ -257,24 +318,23 @@ void bind_entry_dims(const Graph& g, std::span<const Type> args, DimMap& dims) {
 Inlined inline_graph(const Graph& g, std::span<const Val> args, std::span<const Dim> entry) {
   internal_check(args.size() == g.param_count(), "inline: wrong number of arguments");
   Builder& b = Builder::current();
-  Inlined r;
-  Vals env(g.value_count());
+  Copier c(g);
   std::vector<Type> types;
   for (std::size_t k = 0; k < args.size(); ++k) {
-    env[k] = b.lift(args[k]);
-    types.push_back(b.type(env[k]));
+    c.env[k] = b.lift(args[k]);
+    types.push_back(b.type(c.env[k]));
   }
   if (entry.empty()) {
-    bind_entry_dims(g, types, r.dims);
+    bind_entry_dims(g, types, c.dims);
   } else {
     internal_check(entry.size() == g.dims().size(), "inline: wrong number of entry dims");
-    for (std::size_t i = 0; i < entry.size(); ++i) r.dims.set(g.dims()[i], entry[i]);
+    for (std::size_t i = 0; i < entry.size(); ++i) c.dims.set(g.dims()[i], entry[i]);
   }
   // Identity entries cost a substitution per node and change nothing.
-  r.dims.drop_identities();
-  require_facts(g, r.dims);
+  c.dims.drop_identities();
+  require_facts(g, c.dims);
   for (std::size_t k = 0; k < args.size(); ++k) {
-    const Type want = g.type(static_cast<ValueId>(k)).substitute(r.dims);
+    const Type want = g.type(static_cast<ValueId>(k)).substitute(c.dims);
     if (want == types[k]) continue;
     check_argument(g, k, types[k]);
     for (int i = 0; i < want.rank(); ++i) {
@@ -285,19 +345,9 @@ Inlined inline_graph(const Graph& g, std::span<const Val> args, std::span<const 
                  {}});
     }
   }
-  Vals in;
-  for (std::uint32_t i = 0; i < g.node_count(); ++i) {
-    const Node n = g.node(i);
-    in.clear();
-    for (ValueId v : n.operands()) in.push_back(env[v]);
-    const Vals out = copy_node(n, in, r.dims);
-    std::copy(out.begin(), out.end(), env.begin() + n.result());
-  }
-  for (const Constraint& c : g.constraints()) {
-    b.require({c.kind, c.a.substitute(r.dims), c.b.substitute(r.dims), c.what, c.place});
-  }
-  for (ValueId v : g.results()) r.results.push_back(env[v]);
-  return r;
+  for (std::uint32_t i = 0; i < g.node_count(); ++i) c.copy(g.node(i));
+  c.copy_constraints();
+  return {c.results(), std::move(c.dims)};
 }
 
 DimMap region_map(const Region& region, const DimMap& outer) {

@@ -1,6 +1,7 @@
 #include "tlaloc/ir/builder.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <unordered_set>
 
@@ -140,7 +141,7 @@ Vals Builder::results_of(std::uint32_t node) const {
   return out;
 }
 
-std::uint32_t Builder::intern(const OpDef& op, AttrRef attr, std::span<const Val> in,
+std::uint32_t Builder::intern(const OpDef& op, const AttrRef& attr, std::span<const Val> in,
                               std::span<const Type> types, std::vector<Region> regions,
                               std::vector<Symbol> bound) {
   bool interned = !op.traits.unique && !op.traits.ordered;
@@ -180,17 +181,17 @@ std::uint32_t Builder::intern(const OpDef& op, AttrRef attr, std::span<const Val
     if (auto found = interner_->find(hash, equal)) return *found;
   }
   const std::uint32_t index =
-      add_node(op, std::move(attr), in, types, std::move(regions), std::move(bound));
+      add_node(op, attr, in, types, std::move(regions), std::move(bound));
   if (interned) interner_->insert(hash, index);
   return index;
 }
 
-std::uint32_t Builder::add_node(const OpDef& op, AttrRef attr, std::span<const Val> in,
+std::uint32_t Builder::add_node(const OpDef& op, const AttrRef& attr, std::span<const Val> in,
                                 std::span<const Type> types, std::vector<Region> regions,
                                 std::vector<Symbol> bound) {
   NodeData n{};
   n.op = &op;
-  n.attr = std::move(attr);
+  n.attr = attr;
   n.operand_begin = static_cast<std::uint32_t>(operands_.size());
   n.operand_count = static_cast<std::uint32_t>(in.size());
   for (Val v : in) operands_.push_back(v.id);
@@ -213,35 +214,41 @@ Vals Builder::append(const OpDef& op, AttrRef attr, std::span<const Val> operand
                      std::span<const Type> types, std::vector<Region> regions,
                      std::vector<Symbol> bound) {
   const std::span<const Val> in = lift_all(operands);
-  return results_of(add_node(op, std::move(attr), in, types, std::move(regions), std::move(bound)));
+  return results_of(add_node(op, attr, in, types, std::move(regions), std::move(bound)));
 }
 
 Val Builder::emit(const OpDef& op, AttrRef attr, std::span<const Val> operands) {
-  const std::span<const Val> in = lift_all(operands);
-  infer_in_.clear();
-  for (Val v : in) infer_in_.push_back(types_[v.id]);
+  std::span<const Val> in = lift_all(operands);
+  // A rewrite may emit and so need the buffers: take them along, and give them back.
+  std::vector<Type> in_types = std::move(infer_in_), out_types = std::move(infer_out_);
+  in_types.clear();
+  out_types.clear();
+  for (Val v : in) in_types.push_back(types_[v.id]);
   Inference context(*this);
   context.op = &op;
   context.attr = attr.get();
-  context.in = infer_in_;
-  context.out = std::move(infer_out_);
-  context.out.clear();
+  context.in = in_types;
+  context.out = std::move(out_types);
   try {
     op.infer(context);
   } catch (Error& e) {
     e.add_place(OriginScope::current()->place);
     throw;
   }
-  infer_out_ = std::move(context.out);
+  out_types = std::move(context.out);
+  Vals copy;
+  Val result;
   if (op.simplify) {
-    // The rule may emit, and the buffers belong to this builder: give it copies.
-    const std::vector<Type> in_types = infer_in_, out_types = infer_out_;
-    const Vals in_copy(in.begin(), in.end());
-    const Call safe{&op, attr.get(), in_copy, {}, in_types, out_types};
-    if (Val v = op.simplify(safe)) return v;
-    return value(nodes_[intern(op, std::move(attr), in_copy, out_types, {}, {})].result_begin);
+    if (in.data() != operands.data()) {
+      copy.assign(in.begin(), in.end());
+      in = copy;
+    }
+    result = op.simplify({&op, attr.get(), in, {}, in_types, out_types});
   }
-  return value(nodes_[intern(op, std::move(attr), in, infer_out_, {}, {})].result_begin);
+  if (!result) result = value(nodes_[intern(op, attr, in, out_types, {}, {})].result_begin);
+  infer_in_ = std::move(in_types);
+  infer_out_ = std::move(out_types);
+  return result;
 }
 
 Vals Builder::emit_all(const OpDef& op, AttrRef attr, std::span<const Val> in) {
@@ -252,17 +259,28 @@ Vals Builder::emit_all(const OpDef& op, AttrRef attr, std::span<const Val> in) {
   return results_of(node);
 }
 
-Vals Builder::emit_typed(const OpDef& op, AttrRef attr, std::span<const Val> operands,
-                         std::span<const Type> types) {
-  const std::span<const Val> lifted = lift_all(operands);
+void Builder::emit_typed(const OpDef& op, const AttrRef& attr, std::span<const Val> operands,
+                         std::span<const Type> types, std::span<Val> out) {
+  std::span<const Val> in = lift_all(operands);
+  Vals copy;
   if (op.simplify) {
-    const Vals in(lifted.begin(), lifted.end());
-    std::vector<Type> in_types;
-    for (Val v : in) in_types.push_back(types_[v.id]);
-    if (Val v = op.simplify({&op, attr.get(), in, {}, in_types, types})) return {v};
-    return results_of(intern(op, std::move(attr), in, types, {}, {}));
+    // A rule may emit and so reuse the buffer of lifted operands.
+    if (in.data() != operands.data()) {
+      copy.assign(in.begin(), in.end());
+      in = copy;
+    }
+    std::array<Type, 4> few;
+    std::vector<Type> many;
+    if (in.size() > few.size()) many.resize(in.size());
+    const std::span<Type> in_types = many.empty() ? std::span(few).first(in.size()) : std::span(many);
+    for (std::size_t k = 0; k < in.size(); ++k) in_types[k] = types_[in[k].id];
+    if (Val v = op.simplify({&op, attr.get(), in, {}, in_types, types})) {
+      out[0] = v;
+      return;
+    }
   }
-  return results_of(intern(op, std::move(attr), lifted, types, {}, {}));
+  const NodeData& n = nodes_[intern(op, attr, in, types, {}, {})];
+  for (std::uint32_t k = 0; k < n.result_count; ++k) out[k] = value(n.result_begin + k);
 }
 
 Builder::NodeResult Builder::emit_region(const OpDef& op, AttrRef attr,
@@ -271,7 +289,7 @@ Builder::NodeResult Builder::emit_region(const OpDef& op, AttrRef attr,
   const std::span<const Val> lifted = lift_all(operands);
   const Vals in(lifted.begin(), lifted.end());
   const std::uint32_t index =
-      intern(op, std::move(attr), in, types, std::move(regions), std::move(bound));
+      intern(op, attr, in, types, std::move(regions), std::move(bound));
   const NodeData& n = nodes_[index];
   NodeResult r;
   r.out = results_of(index);

@@ -55,9 +55,9 @@ class Builder {
   /// `equal`, using the constraints recorded so far.
   Truth equal_here(Dim a, Dim b) const;
 
-  /// As `emit`, for results whose types are known already (copies of nodes).
-  Vals emit_typed(const OpDef& op, AttrRef attr, std::span<const Val> in,
-                  std::span<const Type> types);
+  /// As `emit`, for results whose types are known already (copies of nodes). Writes the results.
+  void emit_typed(const OpDef& op, const AttrRef& attr, std::span<const Val> in,
+                  std::span<const Type> types, std::span<Val> out);
 
   /// Adds a node, or a constraint, exactly as given: nothing is inferred, rewritten, interned or
   /// proved. For the parser, and for tests that need a graph which is wrong.
@@ -98,10 +98,10 @@ class Builder {
   std::uint32_t new_value(Type type, std::uint32_t node);
   Vals results_of(std::uint32_t node) const;
   /// The equal node seen before, or a new one.
-  std::uint32_t intern(const OpDef& op, AttrRef attr, std::span<const Val> in,
+  std::uint32_t intern(const OpDef& op, const AttrRef& attr, std::span<const Val> in,
                        std::span<const Type> types, std::vector<Region> regions,
                        std::vector<Symbol> bound);
-  std::uint32_t add_node(const OpDef& op, AttrRef attr, std::span<const Val> in,
+  std::uint32_t add_node(const OpDef& op, const AttrRef& attr, std::span<const Val> in,
                          std::span<const Type> types, std::vector<Region> regions,
                          std::vector<Symbol> bound);
   std::uint32_t current_origin();
@@ -143,8 +143,36 @@ class OriginScope {
   OriginRef previous_;
 };
 
-/// Re-emits node `n` of another graph into the current builder: operands given, dims substituted
-/// by `dims`, which is extended by what the node binds. Rewrites and interning apply again.
+/// Copies nodes of one graph into the current builder: what transforms do with everything they do
+/// not change. Rewrites and interning apply again.
+class Copier {
+ public:
+  explicit Copier(const Graph& g) : graph(g), env(g.value_count()) {}
+
+  /// A parameter of the builder like param k.
+  Val declare(std::size_t k);
+  void declare_all();
+  /// The operands of n in the builder; the buffer is reused by the next call.
+  const Vals& operands(const Node& n);
+  /// Re-emits n, operands and dims substituted; extends `env` and `dims`.
+  void copy(const Node& n);
+  /// Sets the results of n.
+  void set(const Node& n, const Vals& results);
+  /// The graph's constraints, except those about sizes that nothing copied binds.
+  void copy_constraints();
+  Vals results() const;
+  std::vector<Dim> result_dims() const;
+
+  const Graph& graph;
+  Vals env;     ///< by ValueId; absent until set
+  DimMap dims;  ///< the graph's symbols in terms of the builder's
+
+ private:
+  Vals in_;
+  std::vector<Type> types_;
+};
+
+/// One node, with operands of the caller's choice.
 Vals copy_node(const Node& n, std::span<const Val> in, DimMap& dims);
 
 struct Inlined {

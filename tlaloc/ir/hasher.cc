@@ -9,6 +9,16 @@
 
 namespace tlaloc::ir {
 
+std::uint64_t Attr::identity_hash() const {
+  std::uint64_t h = hash_.load(std::memory_order_relaxed);
+  if (h) return h;
+  Hasher hasher;
+  hash(hasher);
+  h = hasher.value() ? hasher.value() : 1;
+  hash_.store(h, std::memory_order_relaxed);
+  return h;
+}
+
 void Hasher::add_bytes(const void* data, std::size_t size) {
   add(size);
   const auto* p = static_cast<const unsigned char*>(data);

@@ -203,33 +203,21 @@ Vals call_graph(CallAttrs attrs, GraphRef g, std::span<const Val> args) {
 GraphRef with_signature(const Graph& g, std::span<const ParamSpec> params,
                         std::span<const ValueId> results) {
   Builder b(g.name());
-  Vals env(g.value_count()), order;
+  Copier c(g);
+  Vals order;
   for (const ParamSpec& p : params) {
-    if (p.index == kNoNode) {
-      order.push_back(b.param(p.type));
-    } else {
-      order.push_back(b.param(g.type(p.index), g.param_label(p.index)));
-      env[p.index] = order.back();
-    }
+    order.push_back(p.index == kNoNode ? b.param(p.type) : c.declare(p.index));
   }
-  DimMap dims;
-  Vals in;
   // Nodes that read a dropped param can only be dead.
   for (std::uint32_t i = 0; i < g.node_count(); ++i) {
     const Node n = g.node(i);
-    in.clear();
-    for (ValueId v : n.operands()) in.push_back(env[v]);
-    if (std::ranges::any_of(in, [](Val v) { return !v; })) continue;
-    const Vals out = copy_node(n, in, dims);
-    std::copy(out.begin(), out.end(), env.begin() + n.result());
+    if (std::ranges::all_of(c.operands(n), [](Val v) { return static_cast<bool>(v); })) c.copy(n);
   }
-  for (const Constraint& c : g.constraints()) {
-    b.require({c.kind, c.a.substitute(dims), c.b.substitute(dims), c.what, c.place});
-  }
+  c.copy_constraints();
   Vals out;
-  for (ValueId v : results) out.push_back(env[v]);
+  for (ValueId v : results) out.push_back(c.env[v]);
   Builder::Close close;
-  for (Dim d : g.result_dims()) close.result_dims.push_back(d.substitute(dims));
+  close.result_dims = c.result_dims();
   close.params = order;
   return b.build(out, std::move(close));
 }

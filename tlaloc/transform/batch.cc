@@ -78,17 +78,26 @@ class OpContext final : public ir::BatchContext {
   Vals out;
 };
 
-Vals batch_node(Batcher& s, const Node& n, const Vals& x, DimMap& dims) {
-  if (n.region_kind() != RegionKind::none) return batch_region(s, n, x, dims);
+void batch_node(Batcher& s, const Node& n, ir::Copier& copier) {
+  DimMap& dims = copier.dims;
+  const Vals x = copier.operands(n);
+  if (n.region_kind() != RegionKind::none) {
+    copier.set(n, batch_region(s, n, x, dims));
+    return;
+  }
   if (&n.op() == ops::find("dim_value")) {
     Dim d(0);
     n.attr()->each_dim([&](Dim e) { d = e.substitute(dims); });
-    if (Val lengths = s.lengths_of(d)) return {lengths};
-    return copy_node(n, x, dims);
+    if (Val lengths = s.lengths_of(d)) copier.set(n, {lengths});
+    else copier.copy(n);
+    return;
   }
   bool moves = false;
   for (Val v : x) moves = moves || s.batched(v);
-  if (!moves) return copy_node(n, x, dims);
+  if (!moves) {
+    copier.copy(n);
+    return;
+  }
   if (!n.op().batch) {
     refuse("TL-VMAP-001", n.op(), std::string("can't be mapped: ") + n.op().batch.refusal,
            "map over a function without it", n.origin());
@@ -102,7 +111,7 @@ Vals batch_node(Batcher& s, const Node& n, const Vals& x, DimMap& dims) {
   OpContext op(s, x, n.result_count());
   n.op().batch.fn({&n.op(), attr.get(), x, {}, in_types, out_types}, op);
   for (Val v : op.out) internal_check(static_cast<bool>(v), "a batching rule gave no result");
-  return op.out;
+  copier.set(n, op.out);
 }
 
 }  // namespace
@@ -124,21 +133,14 @@ const Batched& batch_graph(Context& ctx, const GraphRef& g, const BatchRequest& 
     s.mark(v);
     s.set_lengths(r, v);
   }
-  Vals env(g->value_count());
+  ir::Copier copier(*g);
   for (std::size_t k = 0; k < g->param_count(); ++k) {
     const Type t = g->type(static_cast<ValueId>(k));
-    env[k] = b.param(q.in[k] ? s.lifted(t) : t, g->param_label(k));
-    if (q.in[k]) s.mark(env[k]);
+    copier.env[k] = b.param(q.in[k] ? s.lifted(t) : t, g->param_label(k));
+    if (q.in[k]) s.mark(copier.env[k]);
   }
-  DimMap dims;
-  Vals x;
-  for (std::uint32_t i = 0; i < g->node_count(); ++i) {
-    const Node n = g->node(i);
-    x.clear();
-    for (ValueId v : n.operands()) x.push_back(env[v]);
-    const Vals y = batch_node(s, n, x, dims);
-    std::copy(y.begin(), y.end(), env.begin() + n.result());
-  }
+  for (std::uint32_t i = 0; i < g->node_count(); ++i) batch_node(s, g->node(i), copier);
+  const DimMap& dims = copier.dims;
   for (const ir::Constraint& c : g->constraints()) {
     const Dim a = c.a.substitute(dims), e = c.b.substitute(dims);
     if (s.ragged(a) || s.ragged(e)) continue;  // per lane: checked by the lanes' own code
@@ -147,13 +149,13 @@ const Batched& batch_graph(Context& ctx, const GraphRef& g, const BatchRequest& 
   Batched r;
   Vals results;
   for (std::size_t k = 0; k < g->results().size(); ++k) {
-    Val v = env[g->results()[k]];
+    Val v = copier.env[g->results()[k]];
     if (!q.force.empty() && q.force[k]) v = s.lift(v);
     r.out.push_back(s.batched(v));
     results.push_back(v);
   }
   Builder::Close close;
-  close.result_dims = substitute(g->result_dims(), dims);
+  close.result_dims = copier.result_dims();
   for (Dim d : close.result_dims) {
     Val lengths = s.lengths_of(d);
     if (!lengths && q.force_lengths) lengths = s.lift(ops::dim_value(d));

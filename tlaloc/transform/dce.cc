@@ -137,42 +137,30 @@ class Pass {
 
   GraphRef rebuild() {
     Builder b(g_->name());
-    Vals env(g_->value_count());
-    for (std::size_t k = 0; k < g_->param_count(); ++k) {
-      env[k] = b.param(g_->type(static_cast<ValueId>(k)), g_->param_label(k));
-    }
-    DimMap dims;
+    ir::Copier c(*g_);
+    c.declare_all();
     for (std::uint32_t i : kept_) {
       const Node n = g_->node(i);
       if (!plan_[i]) {
-        Vals in;
-        for (ValueId v : n.operands()) in.push_back(env[v]);
-        const Vals out = copy_node(n, in, dims);
-        std::copy(out.begin(), out.end(), env.begin() + n.result());
+        c.copy(n);
         continue;
       }
       ir::OriginScope origin(n.origin_ref());
-      const Vals out = emit(n, *plan_[i], env, dims);
+      const Vals out = emit(n, *plan_[i], c.env, c.dims);
       std::size_t next = 0;
       for (std::size_t k = 0; k < n.result_count(); ++k) {
-        if (plan_[i]->results[k]) env[n.result(k)] = out[next++];
+        if (plan_[i]->results[k]) c.env[n.result(k)] = out[next++];
       }
     }
-    auto unbound = [&](Symbol s) {
-      return std::ranges::find(g_->dims(), s) == g_->dims().end() && !dims.find(s);
-    };
-    for (const ir::Constraint& c : g_->constraints()) {
-      if (c.a.mentions(unbound) || c.b.mentions(unbound)) continue;  // about dropped work
-      b.require({c.kind, c.a.substitute(dims), c.b.substitute(dims), c.what, c.place});
-    }
+    c.copy_constraints();
     Vals results;
     Builder::Close close;
     for (std::size_t k = 0; k < g_->results().size(); ++k) {
       if (!keep_[k]) continue;
-      results.push_back(env[g_->results()[k]]);
+      results.push_back(c.env[g_->results()[k]]);
       close.result_labels.push_back(g_->result_label(k));
     }
-    close.result_dims = substitute(g_->result_dims(), dims);
+    close.result_dims = c.result_dims();
     return b.build(results, std::move(close));
   }
 

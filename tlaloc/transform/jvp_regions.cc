@@ -133,15 +133,12 @@ PrimalTangent jvp_call(Context& ctx, const Node& n, const Vals& x, const Vals& t
       residual_moves = residual_moves || t[k];
     }
     if (!residual_moves) {  // linear in what moves: its tangent is itself
-      PrimalTangent r;
-      r.primal = copy_node(n, x, dims);
       Vals moved = x;
       for (std::size_t k = static_cast<std::size_t>(attrs.n_residuals); k < x.size(); ++k) {
         moved[k] = or_zeros(t[k], x[k]);
       }
       DimMap copy = dims;
-      r.tangent = copy_node(n, moved, copy);
-      return r;
+      return {copy_node(n, x, dims), copy_node(n, moved, copy)};
     }
     // The region alone: bwd is the transpose of what no longer stands there.
   }

@@ -20,55 +20,47 @@ bool is_known_linear_call(const Node& n, const std::vector<bool>& operand_unknow
 GraphRef stage(Context& ctx, const GraphRef& g, const Mask& unknown, const Policy& policy) {
   if (!g->has_regions()) return g;
   Builder b(g->name());
-  Vals env(g->value_count());
+  ir::Copier c(*g);
+  c.declare_all();
   std::unordered_set<std::uint32_t> unknown_ids;
   for (std::size_t k = 0; k < g->param_count(); ++k) {
-    env[k] = b.param(g->type(static_cast<ValueId>(k)), g->param_label(k));
-    if (unknown[k]) unknown_ids.insert(env[k].id);
+    if (unknown[k]) unknown_ids.insert(c.env[k].id);
   }
-  // What the two halves of a region node emit is unknown iff it reads something unknown; nodes
-  // in between are found by their operands.
   auto is_unknown = [&](Val v) { return unknown_ids.contains(v.id); };
-  DimMap dims;
   for (std::uint32_t i = 0; i < g->node_count(); ++i) {
     const Node n = g->node(i);
-    Vals x;
+    const Vals x = c.operands(n);
     Mask ux;
-    for (ValueId v : n.operands()) {
-      x.push_back(env[v]);
-      ux.push_back(is_unknown(env[v]));
-    }
-    const bool whole = !any(ux) || n.region_kind() == RegionKind::none || is_known_linear_call(n, ux);
-    Vals y;
+    for (Val v : x) ux.push_back(is_unknown(v));
+    const bool whole =
+        !any(ux) || n.region_kind() == RegionKind::none || is_known_linear_call(n, ux);
     if (whole) {
-      y = copy_node(n, x, dims);
-      if (any(ux)) {
-        for (Val v : y) {
-          // A rewrite may have answered with an operand: that one keeps its own side.
-          if (std::ranges::find(x, v) == x.end()) unknown_ids.insert(v.id);
-        }
+      c.copy(n);
+      if (!any(ux)) continue;
+      for (std::size_t k = 0; k < n.result_count(); ++k) {
+        // A rewrite may have answered with an operand: that one keeps its own side.
+        const Val v = c.env[n.result(k)];
+        if (std::ranges::find(x, v) == x.end()) unknown_ids.insert(v.id);
       }
-    } else {
-      ir::OriginScope origin(n.origin_ref());
-      const bool branches = n.region_kind() == RegionKind::branch || n.region_kind() == RegionKind::call;
-      y = branches ? split_branches(ctx, n, x, ux, dims, policy)
-                   : split_loop(ctx, n, x, ux, dims, policy);
-      for (Val v : y) {
-        for (std::size_t k = 0; k < b.operand_count(v); ++k) {
-          if (is_unknown(b.operand_of(v, k))) unknown_ids.insert(v.id);
-        }
+      continue;
+    }
+    ir::OriginScope origin(n.origin_ref());
+    const bool branches =
+        n.region_kind() == RegionKind::branch || n.region_kind() == RegionKind::call;
+    const Vals y = branches ? split_branches(ctx, n, x, ux, c.dims, policy)
+                            : split_loop(ctx, n, x, ux, c.dims, policy);
+    // Of the two nodes that were emitted, one reads something unknown: its results are.
+    for (Val v : y) {
+      for (std::size_t k = 0; k < b.operand_count(v); ++k) {
+        if (is_unknown(b.operand_of(v, k))) unknown_ids.insert(v.id);
       }
     }
-    std::copy(y.begin(), y.end(), env.begin() + n.result());
+    c.set(n, y);
   }
-  for (const ir::Constraint& c : g->constraints()) {
-    b.require({c.kind, c.a.substitute(dims), c.b.substitute(dims), c.what, c.place});
-  }
-  Vals results;
-  for (ValueId v : g->results()) results.push_back(env[v]);
+  c.copy_constraints();
   Builder::Close close;
-  close.result_dims = substitute(g->result_dims(), dims);
-  return b.build(results, std::move(close));
+  close.result_dims = c.result_dims();
+  return b.build(c.results(), std::move(close));
 }
 
 class Splitter {
@@ -143,25 +135,23 @@ class Splitter {
       if (kept_[v]) order.push_back(v);
     }
     Builder b(s_->name());
-    Vals env(s_->value_count());
-    for (ValueId v : order) env[v] = b.param(s_->type(v));
+    ir::Copier c(*s_);
+    for (ValueId v : order) c.env[v] = b.param(s_->type(v));
     for (std::size_t k = 0; k < s_->param_count(); ++k) {
-      if (unknown_[k]) env[k] = b.param(s_->type(static_cast<ValueId>(k)), s_->param_label(k));
+      if (unknown_[k]) c.declare(k);
     }
-    DimMap dims;
     for (std::uint32_t i = 0; i < s_->node_count(); ++i) {
       if (!node_unknown_[i] && !again_[i]) continue;
       const Node n = s_->node(i);
-      Vals in;
-      for (ValueId v : n.operands()) in.push_back(env[v]);
-      const Vals out = copy_node(n, in, dims);
-      for (std::size_t k = 0; k < out.size(); ++k) {
-        if (!env[n.result(k)]) env[n.result(k)] = out[k];
+      const Vals kept = slice_of(c.env, n.result(), n.result_count());
+      c.copy(n);
+      for (std::size_t k = 0; k < kept.size(); ++k) {
+        if (kept[k]) c.env[n.result(k)] = kept[k];  // kept all the same
       }
     }
     Vals results;
     for (std::size_t k = 0; k < out_unknown_.size(); ++k) {
-      if (out_unknown_[k]) results.push_back(env[s_->results()[k]]);
+      if (out_unknown_[k]) results.push_back(c.env[s_->results()[k]]);
     }
     GraphRef u = dce_graph(ctx_, b.build(results));
     // Residuals that turned out not to be read are not kept.
@@ -179,27 +169,17 @@ class Splitter {
 
   void build_known(Split& r) {
     Builder b(s_->name());
-    Vals env(s_->value_count());
+    ir::Copier c(*s_);
     for (std::size_t k = 0; k < s_->param_count(); ++k) {
-      if (!unknown_[k]) env[k] = b.param(s_->type(static_cast<ValueId>(k)), s_->param_label(k));
+      if (!unknown_[k]) c.declare(k);
     }
-    DimMap dims;
     for (std::uint32_t i = 0; i < s_->node_count(); ++i) {
-      if (node_unknown_[i]) continue;
-      const Node n = s_->node(i);
-      Vals in;
-      for (ValueId v : n.operands()) in.push_back(env[v]);
-      const Vals out = copy_node(n, in, dims);
-      std::copy(out.begin(), out.end(), env.begin() + n.result());
+      if (!node_unknown_[i]) c.copy(s_->node(i));
     }
-    auto out_of_scope = [&](Symbol s) { return binders_.contains(s.id()) && !dims.find(s); };
-    for (const ir::Constraint& c : s_->constraints()) {
-      if (c.a.mentions(out_of_scope) || c.b.mentions(out_of_scope)) continue;
-      b.require({c.kind, c.a.substitute(dims), c.b.substitute(dims), c.what, c.place});
-    }
+    c.copy_constraints();
     Vals results;
     for (std::size_t k = 0; k < out_unknown_.size(); ++k) {
-      if (!out_unknown_[k]) results.push_back(env[s_->results()[k]]);
+      if (!out_unknown_[k]) results.push_back(c.env[s_->results()[k]]);
     }
     std::size_t extra = 0;
     for (ValueId v : order_) {
@@ -207,12 +187,12 @@ class Splitter {
         r.residuals.push_back({true, v});
       } else {
         r.residuals.push_back({false, extra++});
-        results.push_back(env[v]);
+        results.push_back(c.env[v]);
       }
     }
     Builder::Close close;
-    close.result_dims = substitute(s_->result_dims(), dims);
-    for (Symbol s : r.res_dims) close.result_dims.push_back(dims.get(s));
+    close.result_dims = c.result_dims();
+    for (Symbol s : r.res_dims) close.result_dims.push_back(c.dims.get(s));
     r.known = dce_graph(ctx_, b.build(results, std::move(close)));
   }
 

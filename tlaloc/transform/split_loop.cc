@@ -45,21 +45,18 @@ void hoist(Loop& l, const std::vector<std::pair<Symbol, std::int64_t>>& ragged) 
   }
   if (!any_moved) return;
 
-  Vals out(g.value_count());
-  std::copy(l.inv.begin(), l.inv.end(), out.begin());
+  ir::Copier before(g);
+  before.dims = l.map;
+  std::copy(l.inv.begin(), l.inv.end(), before.env.begin());
   std::vector<bool> read(g.value_count());
   for (ValueId v : g.results()) read[v] = true;
-  DimMap map = l.map;
   for (std::uint32_t i = 0; i < g.node_count(); ++i) {
     const Node n = g.node(i);
-    if (!moved[i]) {
-      for (ValueId v : n.operands()) read[v] = true;
+    if (moved[i]) {
+      before.copy(n);
       continue;
     }
-    Vals in;
-    for (ValueId v : n.operands()) in.push_back(out[v]);
-    const Vals y = copy_node(n, in, map);
-    std::copy(y.begin(), y.end(), out.begin() + n.result());
+    for (ValueId v : n.operands()) read[v] = true;
   }
   std::vector<ValueId> added;
   for (std::uint32_t i = 0; i < g.node_count(); ++i) {
@@ -69,28 +66,18 @@ void hoist(Loop& l, const std::vector<std::pair<Symbol, std::int64_t>>& ragged) 
     }
   }
   Builder b(g.name());
-  Vals env(g.value_count());
-  for (std::size_t k = 0; k < ni; ++k) env[k] = b.param(g.type(static_cast<ValueId>(k)));
-  for (ValueId v : added) env[v] = b.param(g.type(v));
-  for (std::size_t k = ni; k < g.param_count(); ++k) env[k] = b.param(g.type(static_cast<ValueId>(k)));
-  DimMap inner;
+  ir::Copier body(g);
+  for (std::size_t k = 0; k < ni; ++k) body.declare(k);
+  for (ValueId v : added) body.env[v] = b.param(g.type(v));
+  for (std::size_t k = ni; k < g.param_count(); ++k) body.declare(k);
   for (std::uint32_t i = 0; i < g.node_count(); ++i) {
-    if (moved[i]) continue;
-    const Node n = g.node(i);
-    Vals in;
-    for (ValueId v : n.operands()) in.push_back(env[v]);
-    const Vals y = copy_node(n, in, inner);
-    std::copy(y.begin(), y.end(), env.begin() + n.result());
+    if (!moved[i]) body.copy(g.node(i));
   }
-  for (const ir::Constraint& c : g.constraints()) {
-    b.require({c.kind, c.a.substitute(inner), c.b.substitute(inner), c.what, c.place});
-  }
-  Vals results;
-  for (ValueId v : g.results()) results.push_back(env[v]);
+  body.copy_constraints();
   // Entry dims that only the hoisted work mentioned are gone from the body; the map keeps them.
-  l.body = b.build(results);
+  l.body = b.build(body.results());
   for (ValueId v : added) {
-    l.inv.push_back(out[v]);
+    l.inv.push_back(before.env[v]);
     l.unknown_inv.push_back(false);
   }
 }

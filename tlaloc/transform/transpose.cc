@@ -20,14 +20,14 @@ class Pass {
  public:
   Pass(Context& ctx, const GraphRef& g, const Mask& linear, const Mask& ct, const Mask& force,
        const Mask& acc)
-      : ctx_(ctx), g_(*g), linear_(g->value_count()), env_(g->value_count()), ct_(g->value_count()) {
+      : ctx_(ctx), g_(*g), copier_(*g), linear_(g->value_count()), ct_(g->value_count()) {
     Builder b(g->name());
     std::vector<ValueId> linear_params;
     for (std::size_t k = 0; k < g_.param_count(); ++k) {
       const auto v = static_cast<ValueId>(k);
       linear_[v] = linear[k];
       if (linear[k]) linear_params.push_back(v);
-      else env_[v] = b.param(g_.type(v), g_.param_label(k));
+      else copier_.declare(k);
     }
     Vals cts;
     for (std::size_t k = 0; k < g_.results().size(); ++k) {
@@ -52,7 +52,7 @@ class Pass {
       const bool forced = !force.empty() && force[k];
       const bool has = !ct_[v].empty();
       result_.out.push_back(has || forced);
-      if (has) results.push_back(ct_[v].get(g_.type(v).substitute(dims_)));
+      if (has) results.push_back(ct_[v].get(g_.type(v).substitute(copier_.dims)));
       else if (forced) results.push_back(ops::zeros(g_.type(v)));
     }
     result_.graph = dce_graph(ctx_, b.build(results));
@@ -71,26 +71,15 @@ class Pass {
   }
 
   void emit_nonlinear() {
-    Vals in;
     for (std::uint32_t i = 0; i < g_.node_count(); ++i) {
       const Node n = g_.node(i);
-      if (is_linear(n)) {
-        for (std::size_t k = 0; k < n.result_count(); ++k) linear_[n.result(k)] = true;
+      if (!is_linear(n)) {
+        copier_.copy(n);
         continue;
       }
-      in.clear();
-      for (ValueId v : n.operands()) in.push_back(env_[v]);
-      const Vals out = copy_node(n, in, dims_);
-      std::copy(out.begin(), out.end(), env_.begin() + n.result());
+      for (std::size_t k = 0; k < n.result_count(); ++k) linear_[n.result(k)] = true;
     }
-    auto unbound = [&](Symbol s) {
-      return std::ranges::find(g_.dims(), s) == g_.dims().end() && !dims_.find(s);
-    };
-    for (const ir::Constraint& c : g_.constraints()) {
-      if (c.a.mentions(unbound) || c.b.mentions(unbound)) continue;
-      Builder::current().require(
-          {c.kind, c.a.substitute(dims_), c.b.substitute(dims_), c.what, c.place});
-    }
+    copier_.copy_constraints();
   }
 
   class Sink final : public ir::CotangentSink {
@@ -113,7 +102,7 @@ class Pass {
     bool reached = false;
     for (std::size_t k = 0; k < n.result_count(); ++k) {
       Cotangent& c = ct_[n.result(k)];
-      ct.push_back(c.empty() ? Val{} : c.get(n.result_types()[k].substitute(dims_)));
+      ct.push_back(c.empty() ? Val{} : c.get(n.result_types()[k].substitute(copier_.dims)));
       c = {};
       reached = reached || ct.back();
     }
@@ -127,18 +116,18 @@ class Pass {
     Vals x;
     Mask linear;
     for (ValueId v : n.operands()) {
-      x.push_back(linear_[v] ? Val{} : env_[v]);
+      x.push_back(linear_[v] ? Val{} : copier_.env[v]);
       linear.push_back(linear_[v]);
     }
     std::vector<Type> in_types;
-    for (ValueId v : n.operands()) in_types.push_back(g_.type(v).substitute(dims_));
+    for (ValueId v : n.operands()) in_types.push_back(g_.type(v).substitute(copier_.dims));
     if (n.region_kind() != RegionKind::none) {
       // Cotangents put by the region come after those taken from the same operand.
       const TransposeSite site{
-          ctx_, n, x, in_types, linear, ct, dims_,
+          ctx_, n, x, in_types, linear, ct, copier_.dims,
           [&](std::size_t k) {
             Cotangent& c = ct_[n.operand(k)];
-            const Type t = g_.type(n.operand(k)).substitute(dims_);
+            const Type t = g_.type(n.operand(k)).substitute(copier_.dims);
             if (!linear_[n.operand(k)] || c.empty() || t.rank() == 0) return Val{};
             const Val v = c.get(t);
             c = {};
@@ -153,18 +142,17 @@ class Pass {
              "only linear functions have a transpose", n.origin());
     }
     ir::AttrRef attr = n.attr();
-    if (attr && attr->has_dims() && !dims_.empty()) attr = attr->substitute(dims_);
-    const auto out_types = substitute(n.result_types(), dims_);
+    if (attr && attr->has_dims() && !copier_.dims.empty()) attr = attr->substitute(copier_.dims);
+    const auto out_types = substitute(n.result_types(), copier_.dims);
     Sink sink(*this, n);
     n.op().transpose.fn({&n.op(), attr.get(), x, {}, in_types, out_types}, ct, sink);
   }
 
   Context& ctx_;
   const Graph& g_;
+  ir::Copier copier_;
   std::vector<bool> linear_;
-  Vals env_;
   std::vector<Cotangent> ct_;
-  DimMap dims_;
   Masked result_;
 };
 

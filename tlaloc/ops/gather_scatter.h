@@ -25,7 +25,8 @@ struct Gather {
 struct Scatter {
   using Kind = Custom;
   using Attrs = ScatterAttrs;
-  static constexpr OpInfo kInfo{"scatter", "x with windows at index vectors updated, in order."};
+  static constexpr OpInfo kInfo{
+      "scatter", "x with windows at index vectors updated, in order.", {.updates = true}};
   static void infer(InferContext& c);
   static void eval(EvalContext& c);
   static void jvp(const Call& c, std::span<const Val> dx, std::span<Val> dy);

@@ -65,7 +65,8 @@ struct DynamicUpdateSlice {
   using Kind = Custom;
   using Attrs = DynamicUpdateSliceAttrs;
   static constexpr OpInfo kInfo{"dynamic_update_slice",
-                                "x with a window replaced; starts are clamped so that it fits."};
+                                "x with a window replaced; starts are clamped so that it fits.",
+                                {.updates = true}};
   static void infer(InferContext& c);
   static void eval(EvalContext& c);
   static Val simplify(const Call& c);  // of everything

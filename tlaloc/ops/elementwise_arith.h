@@ -39,7 +39,7 @@ struct Neg {
 /// The derivative at 0 is 0, as in PyTorch (JAX has 1).
 struct Abs {
   using Kind = Unary;
-  static constexpr OpInfo kInfo{"abs", "|x|; the least integer stays itself."};
+  static constexpr OpInfo kInfo{"abs", "|x|; the least integer stays itself.", {.cheap = true}};
   template <SignedNumber T>
   static T eval(T x) {
     if constexpr (std::is_floating_point_v<T>) return std::abs(x);
@@ -50,7 +50,7 @@ struct Abs {
 };
 struct Sign {
   using Kind = Unary;
-  static constexpr OpInfo kInfo{"sign", "-1, 0 or 1; keeps -0, +0 and NaN."};
+  static constexpr OpInfo kInfo{"sign", "-1, 0 or 1; keeps -0, +0 and NaN.", {.cheap = true}};
   template <SignedNumber T>
   static T eval(T x) {
     return x > 0 ? T(1) : x < 0 ? T(-1) : x;
@@ -98,7 +98,8 @@ struct Mul {
 struct Div {
   using Kind = Binary;
   static constexpr OpInfo kInfo{
-      "div", "x / y; integers truncate, x/0 is -1 (all ones), the least integer by -1 is itself."};
+      "div", "x / y; integers truncate, x/0 is -1 (all ones), the least integer by -1 is itself.",
+      {.cheap = true}};
   template <Number T>
   static T eval(T x, T y) {
     if constexpr (std::is_integral_v<T>) {
@@ -118,7 +119,8 @@ struct Div {
 /// IEEE 754-2019 maximum: a NaN operand wins, +0 is above -0. A tie shares the tangent equally.
 struct Max {
   using Kind = Binary;
-  static constexpr OpInfo kInfo{"max", "The larger; NaN if either is NaN.", {.commutative = true}};
+  static constexpr OpInfo kInfo{
+      "max", "The larger; NaN if either is NaN.", {.commutative = true, .cheap = true}};
   template <class T>
     requires Number<T> || std::same_as<T, bool>
   static T eval(T x, T y) {
@@ -135,7 +137,8 @@ struct Max {
 };
 struct Min {
   using Kind = Binary;
-  static constexpr OpInfo kInfo{"min", "The smaller; NaN if either is NaN.", {.commutative = true}};
+  static constexpr OpInfo kInfo{
+      "min", "The smaller; NaN if either is NaN.", {.commutative = true, .cheap = true}};
   template <class T>
     requires Number<T> || std::same_as<T, bool>
   static T eval(T x, T y) {

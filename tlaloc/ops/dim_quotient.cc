@@ -11,11 +11,6 @@ using ir::DimAtom;
 using ir::DimAtomKind;
 using ir::DimTerm;
 
-std::vector<DimTerm> terms_of(Dim d) {
-  if (!d.is_constant()) return d.expr()->terms;
-  if (d.constant() == 0) return {};
-  return {{{}, d.constant()}};
-}
 Dim dim_of(const DimAtom& a) {
   switch (a.kind) {
     case DimAtomKind::symbol:

@@ -6,7 +6,7 @@
 
 namespace tlaloc::detail {
 
-/// A number as a value of dtype T. Integers are checked against T's range: TL-DTYPE-003.
+/// A number as a value of dtype T. Integers are checked against T's range: TL-DTYPE-004.
 template <class T, class N>
 core::Ref number_ref(N number) {
   if constexpr (std::is_floating_point_v<N>) {

@@ -4,7 +4,7 @@
 // (rules.h); there is no dtype promotion: a number takes the tensor's element type, and integers
 // take integers only. Errors: TL-SHAPE-001 (shapes), TL-DTYPE-001 (dtypes differ), TL-DTYPE-002
 // (floating number with integers), TL-DTYPE-003 (element type), TL-TYPE-002, TL-TYPE-003 (Array
-// with Tensor); at run time TL-DTYPE-003 (number out of range) and TL-SHAPE-001 (sizes that types
+// with Tensor); at run time TL-DTYPE-004 (number out of range) and TL-SHAPE-001 (sizes that types
 // don't know).
 #pragma once
 

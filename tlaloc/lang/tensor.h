@@ -100,7 +100,7 @@ class Tensor : operators::Found {
   explicit Tensor(core::Ref ref) noexcept : ref_(std::move(ref)) {}
 
   /// From a tensor that fits, or from a number (rank 0).
-  /// Run-time errors: TL-SHAPE-002, TL-BOUND-001; TL-DTYPE-003 (number out of range).
+  /// Run-time errors: TL-SHAPE-002, TL-BOUND-001; TL-DTYPE-004 (number out of range).
   template <class X, class To = Tensor, auto Why = detail::kConversion<X, T, Dims<D...>>>
     requires detail::Foreign<X, Tensor>
   Tensor(const X& x, Where where = Where::current()) {  // NOLINT(google-explicit-constructor)

@@ -109,6 +109,17 @@ Leaves hessian(const Function& f, const Leaves& args, std::span<const int> argnu
 Leaves hvp(const Function& f, const Leaves& args, const Leaves& v, std::span<const int> argnums,
            Where where);
 
+/// How derivatives are compared with finite differences.
+struct CheckGradsOptions {
+  int order = 1;           ///< 2: the derivatives of the derivatives too
+  double tolerance = 0;    ///< relative; 0: what the dtype allows
+  std::uint64_t seed = 0;  ///< of the random directions
+};
+/// Compares jvp and vjp of f, along random directions of the arguments `argnums`, with central
+/// differences and with each other. UserError TL-GRAD-007 names the leaf and both numbers.
+void check_grads(const Function& f, const Leaves& args, std::span<const int> argnums,
+                 const CheckGradsOptions& options, Where where);
+
 /// in_axes[i]: the axis of leaf i that is mapped, or -1. Every result gains the mapped axis, named
 /// `axis`, in front.
 Leaves vmap(const Function& f, const Leaves& args, std::span<const int> in_axes,

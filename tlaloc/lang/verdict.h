@@ -25,7 +25,7 @@ struct Fine {
 };
 
 /// The verdict on a mistake. Both texts have exact length: clang shows an array with inner NULs as
-/// numbers, and cuts each text after 32 characters.
+/// numbers, and cuts each text after 34 characters.
 template <std::size_t N, std::size_t M>
 struct Verdict {
   char code[N];
@@ -55,6 +55,8 @@ struct Refused : operators::Found {
   Refused item(A&&...) const;
   template <class I>
   Refused operator[](I&&) const;
+  template <class... A>
+  Refused operator()(A&&...) const;
 };
 
 namespace rules {
@@ -119,8 +121,9 @@ constexpr std::size_t length(const char* text) {
 template <std::size_t N, std::size_t M>
 consteval Verdict<N, M> copy_verdict(const char* code, const char* reason) {
   Verdict<N, M> verdict{};
-  for (std::size_t i = 0; i + 1 < N; ++i) verdict.code[i] = code[i];
-  for (std::size_t i = 0; i + 1 < M; ++i) verdict.reason[i] = reason[i];
+  // The last NUL too: clang prints an array as text only where it was written explicitly.
+  for (std::size_t i = 0; i < N; ++i) verdict.code[i] = code[i];
+  for (std::size_t i = 0; i < M; ++i) verdict.reason[i] = reason[i];
   return verdict;
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "tlaloc/base/error.h"
 #include "tlaloc/ir/dim.h"
 #include "tlaloc/ir/dim_expr.h"
 
@@ -92,14 +93,61 @@ Dim expand_exact_divisions(Dim d) {
   }
   return changed ? expand_exact_divisions(make_dim(std::move(sum))) : d;
 }
+
+bool replaceable(const DimTerm& t) {
+  if (t.atoms.size() != 1) return false;
+  const DimAtom& a = t.atoms[0];
+  return a.kind == DimAtomKind::min || a.kind == DimAtomKind::max ||
+         (a.kind == DimAtomKind::floordiv && a.b.is_constant() && a.b.constant() > 0);
+}
+
+/// True if d >= 0 follows from bounds, after one quotient, min or max at a time is replaced by
+/// something that makes d smaller: floordiv(n, 2) <= n needs it. The search is exhaustive up to
+/// limits that do not depend on the order of terms, since that order differs between equal graphs.
+bool nonnegative(Dim d, int depth) {
+  if (bounds(d).lower >= 0) return true;
+  constexpr std::size_t kMaxTerms = 16;
+  constexpr int kMaxCandidates = 4;
+  const std::vector<DimTerm> terms = terms_of(d);
+  if (depth == 0 || terms.size() > kMaxTerms ||
+      std::ranges::count_if(terms, replaceable) > kMaxCandidates) {
+    return false;
+  }
+  for (const DimTerm& t : terms) {
+    if (!replaceable(t)) continue;
+    const DimAtom& a = t.atoms[0];
+    const Dim c(t.coefficient), rest = d - make_dim({t});
+    if (a.kind == DimAtomKind::floordiv) {
+      // b * floordiv(a, b) is within a - (b - 1) and a.
+      const Dim slack = t.coefficient > 0 ? c * (a.b - 1) : Dim(0);
+      if (nonnegative(a.b * rest + c * a.a - slack, depth - 1)) return true;
+      continue;
+    }
+    // c * min(a, b) with c < 0 is at least either of c * a and c * b, with c > 0 one of them.
+    const bool first = nonnegative(rest + c * a.a, depth - 1);
+    const bool either = (a.kind == DimAtomKind::min) == (t.coefficient < 0);
+    if (first == either ? first : nonnegative(rest + c * a.b, depth - 1)) return true;
+  }
+  return false;
+}
+/// sign * d - minus >= 0, surely.
+bool surely(Dim d, int sign, int minus) {
+  const Interval range = bounds(d);
+  if (sign > 0 ? range.lower >= minus : range.upper <= -minus) return true;
+  if (d.is_constant() || std::ranges::none_of(d.expr()->terms, replaceable)) return false;
+  try {
+    return nonnegative(d * sign - minus, 2);
+  } catch (const UserError&) {
+    return false;  // what the search multiplied out overflowed; d itself did not
+  }
+}
 }  // namespace
 
 Truth equal(Dim a, Dim b) {
   if (a == b) return Truth::yes;
   const Dim d = expand_exact_divisions(a - b);
   if (d.is_constant()) return d.constant() == 0 ? Truth::yes : Truth::no;
-  const Interval range = bounds(d);
-  if (range.lower > 0 || range.upper < 0) return Truth::no;
+  if (surely(d, 1, 1) || surely(d, -1, 1)) return Truth::no;
   // 2*n = 3 has no solution: the symbolic part is a multiple of g, the constant is not.
   std::int64_t g = 0, constant = 0;
   for (const DimTerm& t : d.expr()->terms) {
@@ -112,9 +160,9 @@ Truth equal(Dim a, Dim b) {
   return Truth::unknown;
 }
 Truth less_equal(Dim a, Dim b) {
-  const Interval range = bounds(expand_exact_divisions(b - a));
-  if (range.lower >= 0) return Truth::yes;
-  if (range.upper < 0) return Truth::no;
+  const Dim d = expand_exact_divisions(b - a);
+  if (surely(d, 1, 0)) return Truth::yes;
+  if (surely(d, -1, 1)) return Truth::no;
   return Truth::unknown;
 }
 Truth less(Dim a, Dim b) { return !less_equal(b, a); }

@@ -76,6 +76,16 @@ struct FixedResult<F> {
 template <class F>
 using ResultOf = typename FixedResult<F>::type;
 
+/// Whether a callable takes these arguments, as far as one signature tells. A generic one is not
+/// asked: that would instantiate its body away from the call.
+template <class F, class... A>
+consteval bool takes() {
+  if constexpr (Fixed<F>)
+    return std::is_invocable_v<F&, A&...>;
+  else
+    return true;
+}
+
 template <class F>
 struct HasCall : F {
   struct Other {

@@ -58,7 +58,7 @@ consteval auto vmap_verdict() {
   constexpr auto kWhy = peels_verdict<P...>();
   if constexpr (IsMistake<kWhy>) {
     return kWhy;
-  } else if constexpr (Fixed<F> && !std::is_invocable_v<F&, typename P::type&...>) {
+  } else if constexpr (!takes<F, typename P::type...>()) {
     return mistake("TL-VMAP-004", "the function takes other types");
   } else {
     return Fine{};

@@ -67,6 +67,8 @@ Leaves vmap(const Function& f, const Leaves& args, std::span<const int> in_axes,
                            (axis.name ? " " + std::string(axis.name) : std::string()),
                        "map an axis that an argument has", user_place(where)});
     }
+    // What f differentiates will be mapped.
+    const transform::MappedScope mapped;
     const Closure c = trace_closure(f, args, peeled(whole, in_axes));
     axes.resize(c.graph->param_count());
     const ir::GraphRef g = transform::vmap(c.graph, axes, *lanes);

@@ -13,6 +13,13 @@
 namespace tlaloc::transform {
 namespace {
 
+thread_local int mapped_depth = 0;
+
+Policy resolved(Policy p) {
+  if (p.nested == Policy::Nested::automatic && mapped_depth > 0) p.nested = Policy::Nested::recompute;
+  return p;
+}
+
 std::vector<Dim> own_dims(const Graph& g) { return {g.dims().begin(), g.dims().end()}; }
 
 Vals declare_params(Builder& b, const Graph& g) {
@@ -39,8 +46,8 @@ Parts split_jvp(Context& ctx, const GraphRef& g, const Mask& active, const Polic
   const std::size_t n_active = count(active);
   Mask force(g->results().size(), false);
   force.insert(force.end(), count(results), true);
-  return {&split_graph(ctx, j.graph, join(Mask(g->param_count(), false), Mask(n_active, true)), policy,
-                       force, {}),
+  return {&split_graph(ctx, j.graph, join(Mask(g->param_count(), false), Mask(n_active, true)),
+                       resolved(policy), force, {}),
           n_active};
 }
 const Masked& transpose_parts(Context& ctx, const Parts& p) {
@@ -73,6 +80,9 @@ std::vector<Dim> entry_of(const Graph& g, const DimMap& map) {
 }
 
 }  // namespace
+
+MappedScope::MappedScope() { ++mapped_depth; }
+MappedScope::~MappedScope() { --mapped_depth; }
 
 Mask differentiable_params(const Graph& g) {
   Mask m;

@@ -30,6 +30,16 @@ struct Policy {
   bool operator==(const Policy&) const = default;
 };
 
+/// While alive in this thread, `Nested::automatic` means recompute: what is differentiated now will
+/// be mapped, and lanes rarely agree on the lengths of flat histories.
+class MappedScope {
+ public:
+  MappedScope();
+  ~MappedScope();
+  MappedScope(const MappedScope&) = delete;
+  MappedScope& operator=(const MappedScope&) = delete;
+};
+
 /// Params and results whose element type carries tangents.
 Mask differentiable_params(const Graph& g);
 Mask differentiable_results(const Graph& g);

@@ -59,6 +59,40 @@ void mark_all(Batcher& s, const Vals& vs, const Mask& mask) {
   }
 }
 
+/// Flat histories under vmap work where all lanes agree on the lengths.
+[[noreturn]] void refuse_flat(const Node& n) {
+  refuse("TL-VMAP-003", n.op(), "can't map over a flat history whose lengths differ between lanes",
+         "differentiate inside vmap, or with nested loops recomputed", n.origin());
+}
+bool has_flat(const std::vector<Append>& append) {
+  return std::ranges::any_of(append, [](const Append& a) { return a.flat; });
+}
+/// A flat output is concatenated along its own leading axis, so the lanes go behind it.
+GraphRef lanes_behind_flat(const GraphRef& body, std::size_t n_carry, const std::vector<Append>& append,
+                           const Mask& batched) {
+  if (!has_flat(append)) return body;
+  Builder b(body->name());
+  ir::Copier c(*body);
+  c.declare_all();
+  for (std::uint32_t i = 0; i < body->node_count(); ++i) c.copy(body->node(i));
+  c.copy_constraints();
+  Vals results = c.results();
+  for (std::size_t k = 0; k < append.size(); ++k) {
+    Val& v = results[n_carry + k];
+    if (append[k].flat && batched[k]) v = swap_leading(v);
+  }
+  return b.build(results);
+}
+/// Binds the flat lengths of a loop's outputs.
+void bind_flat(const Node& n, std::size_t n_carry, const std::vector<Append>& append, const Vals& out,
+               DimMap& dims) {
+  for (std::size_t k = 0; k < append.size(); ++k) {
+    if (append[k].flat && !append[k].length) {
+      dims.set(*n.result_types()[n_carry + k].dim(0).as_symbol(), out[n_carry + k].dim(0));
+    }
+  }
+}
+
 /// Calls with derivative graphs: every graph is batched with lanes on everything, so that forward
 /// and backward stay a pair.
 Vals batch_declared_call(Batcher& s, const Node& n, const Vals& x, DimMap& dims) {
@@ -244,8 +278,12 @@ Vals batch_while(Batcher& s, const Node& n, const Vals& x, DimMap& dims) {
       for (std::size_t k = 0; k < nc; ++k) {
         if (bc[k]) init[k] = s.lift(init[k]);
       }
-      auto c = emit_while({join(rag.lengths, inv), init, gc.graph, gb->graph, cond_map, body_map, {}, a.max_trips});
+      const GraphRef lane_body =
+          lanes_behind_flat(gb->graph, nc, a.append, slice_of(gb->out, nc, ny));
+      auto c = emit_while({join(rag.lengths, inv), init, gc.graph, lane_body, cond_map, body_map,
+                           substitute(a.append, dims), a.max_trips});
       dims.set(n.bound()[0], c.bound[0]);
+      bind_flat(n, nc, a.append, c.out, dims);
       for (std::size_t k = 0; k < nc + ny; ++k) {
         if (!gb->out[k]) continue;
         if (k >= nc) c.out[k] = swap_leading(c.out[k]);
@@ -254,6 +292,7 @@ Vals batch_while(Batcher& s, const Node& n, const Vals& x, DimMap& dims) {
       return c.out;
     }
   }
+  if (has_flat(a.append)) refuse_flat(n);
   init = lift_all(s, init);
   const Batched& gc = batch_graph(s.ctx, cond.graph,
                                   {join(inv_batched, Mask(nc, true)), s.lanes, false, rag.symbols, {true}, false});
@@ -340,6 +379,8 @@ Vals batch_scan(Batcher& s, const Node& n, const Vals& x, DimMap& dims) {
     xs.push_back(longest);
   }
   const Val lane_length = s.lengths_of(length);
+  const bool flat = has_flat(a.append) || any(a.xrag);
+  if (flat && (lane_length || !lengths_from.empty())) refuse_flat(n);
   Mask bc(nc, true), by(ny, true);
   const Batched* gb = nullptr;
   if (!lane_length) {
@@ -364,7 +405,6 @@ Vals batch_scan(Batcher& s, const Node& n, const Vals& x, DimMap& dims) {
   if (lane_length) full_inv.push_back(lane_length), xs.push_back(ops::iota(Type::get(DType::i64, {length}), 0));
   const DimMap map = region_map(body, dims);
   GraphRef new_body;
-  DimMap back;  // the caller's dims in terms of themselves, and body entry dims by the caller's names
   {
     Builder b("body");
     Vals params, px;
@@ -372,7 +412,14 @@ Vals batch_scan(Batcher& s, const Node& n, const Vals& x, DimMap& dims) {
     const Vals p_inv_all = params;
     Vals pc;
     for (Val v : init) pc.push_back(b.param(v.type()));
-    for (Val v : xs) px.push_back(b.param(v.type().without_leading()));
+    for (std::size_t k = 0; k < xs.size(); ++k) {
+      Type t = xs[k].type().without_leading();
+      // A piece of a flat history keeps the axis that it was cut along.
+      if (k < nx && a.xrag[k]) {
+        t = t.with_leading(body.graph->type(static_cast<ValueId>(ni + nc + k)).dim(0));
+      }
+      px.push_back(b.param(t));
+    }
     params = join(params, pc, px);
     const std::size_t n_mask = s.mask ? 1 : 0;
     Vals lengths = slice_of(p_inv_all, n_mask, rag.lengths.size());
@@ -387,17 +434,28 @@ Vals batch_scan(Batcher& s, const Node& n, const Vals& x, DimMap& dims) {
                             inner_ragged, map);
     } else {
       Vals args = slice_of(p_inv_all, 0, n_mask);
-      args = join(args, lengths, pi, pc, slice_of(px, 0, nx));
+      Vals pieces = slice_of(px, 0, nx);
+      for (std::size_t k = 0; k < nx; ++k) {
+        if (a.xrag[k] && xs_batched[k]) pieces[k] = swap_leading(pieces[k]);
+      }
+      args = join(args, lengths, pi, pc, pieces);
       std::vector<Dim> entry;
       for (Symbol e : gb->graph->dims()) entry.push_back(map.get(e));
       results = inline_graph(*gb->graph, args, entry).results;
+      for (std::size_t k = 0; k < ny; ++k) {
+        if (a.append[k].flat && by[k]) results[nc + k] = swap_leading(results[nc + k]);
+      }
     }
     Builder::Close close;
     close.params = params;
     new_body = b.build(results, std::move(close));
   }
-  ir::ScanParts parts{full_inv, init, xs, new_body, back, length, a.reverse, only_in(ragged, *new_body), {}, {}};
-  Vals y = emit_scan(std::move(parts)).out;
+  std::vector<bool> xrag = a.xrag;
+  xrag.resize(xs.size(), false);
+  Vals y = emit_scan({full_inv, init, xs, new_body, {}, length, a.reverse, only_in(ragged, *new_body), xrag,
+                      substitute(a.append, dims)})
+               .out;
+  bind_flat(n, nc, a.append, y, dims);
   for (std::size_t k = 0; k < nc; ++k) {
     if (bc[k]) s.mark(y[k]);
   }
@@ -407,14 +465,6 @@ Vals batch_scan(Batcher& s, const Node& n, const Vals& x, DimMap& dims) {
     s.mark(y[nc + k]);
   }
   return y;
-}
-
-bool has_flat_history(const Node& n) {
-  const auto& append = n.region_kind() == RegionKind::loop ? n.as<WhileAttrs>().append : n.as<ScanAttrs>().append;
-  for (const Append& a : append) {
-    if (a.flat) return true;
-  }
-  return n.region_kind() == RegionKind::scan && any(n.as<ScanAttrs>().xrag);
 }
 
 }  // namespace
@@ -429,10 +479,6 @@ Vals batch_region(Batcher& s, const Node& n, const Vals& x, DimMap& dims) {
     for (Val v : x) moves = moves || s.batched(v);
     if (!plain && !moves) return copy_node(n, x, dims);
     return plain ? batch_branches(s, n, x, dims) : batch_declared_call(s, n, x, dims);
-  }
-  if (has_flat_history(n)) {
-    refuse("TL-VMAP-003", n.op(), "can't map over a flat history of nested loops",
-           "differentiate inside vmap, or with nested loops recomputed", n.origin());
   }
   return n.region_kind() == RegionKind::loop ? batch_while(s, n, x, dims) : batch_scan(s, n, x, dims);
 }

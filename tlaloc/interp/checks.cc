@@ -129,6 +129,25 @@ void bind_arguments(Frame& f, const Arrays& args, const DimValues& dims) {
   }
 }
 
+DimValues check_entry(const Program& program, const Arrays& args, const DimValues& dims) {
+  Frame f(program.entry());
+  bind_arguments(f, args, dims);
+  std::size_t next = 0;
+  check_constraints(f, Plan::kEntry, next);
+  DimValues sizes;
+  for (ir::Symbol s : f.plan().graph->dims()) sizes.emplace(s.id(), f.size(s));
+  return sizes;
+}
+
+void check_constraints(const Frame& f, std::uint32_t node, std::size_t& next) {
+  const auto& checks = f.plan().checks;
+  for (; next < checks.size() && checks[next].node == node; ++next) {
+    const ir::Constraint& c = f.plan().graph->constraints()[checks[next].constraint];
+    const std::int64_t a = f.size(c.a), b = f.size(c.b);
+    if (c.kind == ir::Constraint::Kind::equal ? a != b : a > b) throw_constraint(f, c);
+  }
+}
+
 void throw_constraint(const Frame& f, const ir::Constraint& c) {
   const char* relation = c.kind == ir::Constraint::Kind::equal ? " is not " : " is not at most ";
   throw UserError({"TL-SHAPE-001", "",

@@ -84,7 +84,8 @@ TEST(InterpErrors, AbsurdSizes) {
     return error_of([&] { run(*g, {HostArray::scalar(1.0)}, {.dims = {{n.id(), size}}}); });
   };
   EXPECT_EQ(with(3), "");
-  EXPECT_THAT(with(2), HasSubstr("TL-SIZE-001: the size n-3 of f64[n, n, n-3] is -1"));
+  EXPECT_THAT(with(2),
+              HasSubstr("TL-SIZE-001: broadcast_in_dim: the size n-3 of f64[n, n, n-3] is -1"));
   EXPECT_THAT(with(std::int64_t{1} << 40), HasSubstr("TL-SIZE-001"));
   EXPECT_THAT(with(std::int64_t{1} << 62), HasSubstr("TL-SIZE-001"));
   EXPECT_THAT(with(std::numeric_limits<std::int64_t>::max()), HasSubstr("TL-SIZE-001"));

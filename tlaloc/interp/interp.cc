@@ -27,13 +27,13 @@ void Frame::bind(ir::Symbol s, std::int64_t size) {
   auto it = plan_.sizes.find(s.id());
   if (it != plan_.sizes.end()) sizes_[it->second] = size;
 }
-void Frame::extents(const TypeInfo& type, Extents& out) const {
+void Frame::extents(const TypeInfo& type, const char* op, Extents& out) const {
   out.clear();
   for (ir::Dim d : type.type.shape()) {
     const std::int64_t n = size(d);
     if (n < 0) {
       throw UserError({"TL-SIZE-001",
-                       "",
+                       op,
                        "the size " + d.to_string() + " of " + type.type.to_string() + " is " +
                            std::to_string(n),
                        "pass larger arguments",
@@ -44,6 +44,12 @@ void Frame::extents(const TypeInfo& type, Extents& out) const {
 }
 
 // ---- nodes ----
+
+namespace {
+std::int64_t since(Clock::time_point from, Clock::time_point to) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(to - from).count();
+}
+}  // namespace
 
 Machine::Machine(const Options& options) : options_(options), stats_(options.stats) {}
 
@@ -56,6 +62,8 @@ void Machine::poll() const {
 Arrays Machine::run(Frame& f, Arrays& args) {
   const Plan& p = f.plan();
   const ir::Graph& g = *p.graph;
+  const bool profiled = options_.profile && depth_ == 0;
+  ++depth_;
   internal_check(args.size() == g.param_count(), "a region got a wrong number of arguments");
   if (options_.check_nan) f.nonfinite.assign(p.slot_count, 0);
   std::size_t next_check = 0;
@@ -76,6 +84,7 @@ Arrays Machine::run(Frame& f, Arrays& args) {
     std::size_t region = 0;
     for (const auto count = static_cast<std::uint32_t>(g.node_count()); i < count; ++i) {
       poll();
+      const auto start = profiled ? Clock::now() : Clock::time_point{};
       const ir::Node n = g.node(i);
       f.in.clear();
       std::uint8_t operand_nonfinite = 0;
@@ -103,11 +112,13 @@ Arrays Machine::run(Frame& f, Arrays& args) {
       f.in.clear();
       store(f, n, operand_nonfinite, reports_nonfinite);
       check_constraints(f, i, next_check);
+      if (profiled) options_.profile(n.op().name, since(start_, start), since(start, Clock::now()));
     }
   } catch (Error& e) {
     if (i < g.node_count()) e.add_place(g.node(i).origin().place);
     throw;
   }
+  --depth_;
   Arrays results;
   results.reserve(p.results.size());
   for (Use u : p.results) {
@@ -137,27 +148,33 @@ void Machine::eval_primitive(Frame& f, const ir::Node& n) {
     f.dtypes.resize(count);
     for (std::size_t k = 0; k < count; ++k) {
       const TypeInfo& type = p.type(n.result(k));
-      f.extents(type, f.shapes[k]);
+      f.extents(type, n.op().name, f.shapes[k]);
       f.dtypes[k] = type.dtype;
     }
     c.out_dtypes = f.dtypes;
     c.out_extents = {f.shapes.data(), count};
   }
   c.in = f.in;
-  const bool updates = n.op().traits.updates;
-  const void* target = updates ? f.in[0].data() : nullptr;
+  if (!stats_) {
+    n.op().eval(c);
+    return;
+  }
+  std::vector<const void*> operands;
   std::int64_t updated = 0;
-  if (stats_ && updates) {
-    for (std::size_t k = 1; k < f.in.size(); ++k) updated = std::max(updated, f.in[k].size());
+  for (std::size_t k = 0; k < f.in.size(); ++k) {
+    operands.push_back(f.in[k].data());
+    if (k > 0) updated = std::max(updated, f.in[k].size());
   }
   n.op().eval(c);
-  if (!stats_) return;
-  if (updates) {
-    const bool in_place = c.out[0].data() == target;
-    if (!in_place) ++stats_->copies;
-    stats_->work += updated + (in_place ? 0 : c.out[0].size());
-  } else if (&n.op() != &ops::rows::Constant && &n.op() != &ops::rows::Reshape) {
-    for (const HostArray& a : c.out) stats_->work += a.size();
+  const ir::Traits& traits = n.op().traits;
+  for (const HostArray& a : c.out) {
+    const bool shares = std::ranges::find(operands, a.data()) != operands.end();
+    if (traits.updates) {
+      stats_->copies += !shares;
+      stats_->work += updated + (shares ? 0 : a.size());
+    } else if (&n.op() != &ops::rows::Constant && (!shares || traits.elementwise)) {
+      stats_->work += a.size();
+    }
   }
 }
 
@@ -188,21 +205,12 @@ void Machine::store(Frame& f, const ir::Node& n, std::uint8_t excused, bool repo
 void Machine::check_value(const Frame& f, const TypeInfo& type, const HostArray& value,
                           const char* what) {
   const bool fixed = !type.type.has_symbols();
-  if (!fixed) f.extents(type, scratch_extents_);
+  if (!fixed) f.extents(type, what, scratch_extents_);
   const Extents& wanted = fixed ? type.extents : scratch_extents_;
   if (value.dtype() == type.dtype && value.extents() == wanted) return;
   throw InternalError(std::string(what) + " is " + std::string(name(value.dtype())) +
                       to_string(value.extents()) + " where " + type.type.to_string() + " = " +
                       to_string(wanted) + " is expected");
-}
-
-void Machine::check_constraints(const Frame& f, std::uint32_t node, std::size_t& next) const {
-  const auto& checks = f.plan().checks;
-  for (; next < checks.size() && checks[next].node == node; ++next) {
-    const ir::Constraint& c = f.plan().graph->constraints()[checks[next].constraint];
-    const std::int64_t a = f.size(c.a), b = f.size(c.b);
-    if (c.kind == ir::Constraint::Kind::equal ? a != b : a > b) throw_constraint(f, c);
-  }
 }
 
 // ---- whole programs ----

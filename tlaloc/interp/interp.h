@@ -33,6 +33,8 @@ struct Options {
   bool check_nan = false;
   /// Polled between nodes; true cancels with UserError TL-CANCEL-001.
   std::function<bool()> cancelled;
+  /// Called after each node of the graph itself, not of its regions. Times are since the run began.
+  std::function<void(const char* op, std::int64_t start_ns, std::int64_t duration_ns)> profile;
 };
 
 struct Outcome {

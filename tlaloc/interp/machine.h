@@ -1,6 +1,7 @@
 // One run of a program; internal to interp.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <limits>
 #include <span>
@@ -13,6 +14,7 @@
 namespace tlaloc::interp {
 
 using Arrays = std::vector<HostArray>;
+using Clock = std::chrono::steady_clock;
 
 /// The values and sizes of one graph while it runs. A loop uses one frame for all its iterations.
 class Frame {
@@ -29,7 +31,7 @@ class Frame {
     return d.is_constant() ? d.constant() : d.evaluate(lookup_);
   }
   /// Sizes of a shape; UserError TL-SIZE-001 for a negative one.
-  void extents(const TypeInfo& type, Extents& out) const;
+  void extents(const TypeInfo& type, const char* op, Extents& out) const;
 
   std::vector<HostArray> slots;
   std::vector<std::uint8_t> nonfinite;  ///< by slot, with Options.check_nan only
@@ -71,14 +73,15 @@ class Machine {
   Arrays run_region(RegionNode r, std::size_t k, Arrays& args, std::vector<std::int64_t>& bound);
 
   void store(Frame& f, const ir::Node& n, std::uint8_t excused, bool reports_nonfinite);
-  void check_constraints(const Frame& f, std::uint32_t node, std::size_t& next) const;
   void check_value(const Frame& f, const TypeInfo& type, const HostArray& value, const char* what);
   void poll() const;
 
   const Options& options_;
+  Clock::time_point start_ = Clock::now();
   Stats* stats_;
   /// Above 0 inside a batched `if`: lanes that did not take a branch may hold anything.
   int nan_muted_ = 0;
+  int depth_ = 0;  ///< of regions; only the program's own nodes are profiled
   /// What constants inside of it hold, which no result has to excuse.
   std::uint8_t muted_constants_ = 0;
   Extents scratch_extents_;
@@ -89,10 +92,15 @@ void bind_region_dims(const Frame& outer, const ir::Region& region, Frame& inner
 /// Binds the entry dims of a whole program and checks each argument's type.
 void bind_arguments(Frame& f, const Arrays& args, const DimValues& dims);
 
+/// The sizes of a program's entry dims, after all checks that need no run.
+DimValues check_entry(const Program& program, const Arrays& args, const DimValues& dims);
+
 /// What is not finite in an array: bit 0 a NaN, bit 1 an infinity.
 std::uint8_t find_nonfinite(const HostArray& a);
 [[noreturn]] void throw_nonfinite(const ir::Node& n, const HostArray& value, std::uint8_t found);
 /// `constraint` does not hold under the sizes of `f`.
 [[noreturn]] void throw_constraint(const Frame& f, const ir::Constraint& constraint);
+/// Checks what can be checked once `node` has run; `next` is the position in the plan's checks.
+void check_constraints(const Frame& f, std::uint32_t node, std::size_t& next);
 
 }  // namespace tlaloc::interp

@@ -163,8 +163,9 @@ void Machine::fill_foreign(RegionNode r, std::size_t k, Arrays& args) {
     if (owner[i] < 0 || owner[i] == static_cast<std::int64_t>(k)) continue;
     const TypeInfo& t = r.plans[k]->type(static_cast<ir::ValueId>(i));
     Extents extents;
-    sizes.extents(t, extents);
-    if (args[i].extents() != extents) args[i] = padded(HostArray(t.dtype, Extents(extents.size(), 0)), extents);
+    sizes.extents(t, "if", extents);
+    if (args[i].extents() != extents)
+      args[i] = padded(HostArray(t.dtype, Extents(extents.size(), 0)), extents);
   }
 }
 
@@ -214,8 +215,8 @@ Arrays Machine::eval_batched_if(RegionNode r, const HostArray& predicate) {
   r.frame.in.clear();
   Arrays first = second;
   std::vector<std::int64_t> bound, bound_else;
-  // Both branches run. What belongs to one is nothing to the other, where a dim that it mentions may
-  // be known to be 0.
+  // Both branches run. What belongs to one is nothing to the other, where a dim that it mentions
+  // may be known to be 0.
   fill_foreign(r, 0, first);
   fill_foreign(r, 1, second);
   ++nan_muted_;

@@ -63,6 +63,11 @@ std::int64_t ordered(T x) {
 }  // namespace
 
 std::span<const DType> dtypes() { return kDTypes; }
+std::span<const DType> dtypes_by_size() {
+  static constexpr std::array kBySize{DType::f32, DType::boolean, DType::bf16, DType::i8,
+                                      DType::f64};
+  return kBySize;
+}
 
 std::vector<Extents> shapes(bool few) {
   if (few) return {{}, {0}, {3, 5}};
@@ -85,6 +90,8 @@ std::vector<Extents> shapes(bool few) {
 std::string shape_label(DType dtype, const Extents& extents) {
   return std::string(name(dtype)) + to_string(std::span(extents));
 }
+
+std::string list_label(std::span<const std::int64_t> values) { return to_string(values); }
 
 // ---- sizes ----
 
@@ -163,8 +170,8 @@ void Cases::add(const std::string& label, std::vector<HostArray> inputs, const B
 
 std::vector<const Row*> all_rows() {
   std::vector<const Row*> by_id(ops::table().size());
-  for (auto family :
-       {elementwise_rows(), constant_rows(), shape_rows(), reduction_rows(), region_rows()}) {
+  for (auto family : {elementwise_rows(), constant_rows(), shape_rows(), reduction_rows(),
+                      indexing_rows(), region_rows()}) {
     for (const Row& row : family) by_id[row.op->id] = &row;
   }
   return by_id;

@@ -90,12 +90,17 @@ std::span<const DType> dtypes();
 /// Ranks 0 to 6; zero, one and odd sizes. `few`: a selection, for what is repeated per dtype.
 std::vector<Extents> shapes(bool few);
 std::string shape_label(DType dtype, const Extents& extents);
+/// "[0, 2]".
+std::string list_label(std::span<const std::int64_t> values);
+/// Element types that differ to an op that only moves elements: one per size, and bool.
+std::span<const DType> dtypes_by_size();
 
 // The families.
 std::span<const Row> elementwise_rows();
 std::span<const Row> constant_rows();
 std::span<const Row> shape_rows();
 std::span<const Row> reduction_rows();
+std::span<const Row> indexing_rows();
 std::span<const Row> region_rows();
 /// All rows, by op id; null where an op has none.
 std::vector<const Row*> all_rows();

@@ -120,8 +120,7 @@ void scans(Cases& cases, const Row&) {
       }
     }
     for (const auto& lengths : {std::vector<std::int64_t>{}, {0}, {3, 1, 0, 4}}) {
-      cases.add(label + "ragged" + to_string(std::span<const std::int64_t>(lengths)),
-                {i64s(lengths)},
+      cases.add(label + "ragged" + list_label(lengths), {i64s(lengths)},
                 [&](const Vals& p, Sizes&) { return ragged_scan(p, p[0].dim(0), reverse); });
     }
   }

@@ -12,11 +12,6 @@ namespace {
 using ir::Vals;
 using Axes = std::vector<std::int64_t>;
 
-std::string axes_label(const Axes& axes) { return to_string(std::span<const std::int64_t>(axes)); }
-
-/// Element types that differ to an op that only moves elements: one per size, and bool.
-constexpr std::array kBySize{DType::f32, DType::boolean, DType::bf16, DType::i8, DType::f64};
-
 void broadcasts(Cases& cases, const Row&) {
   struct Example {
     Extents from, to;
@@ -36,9 +31,9 @@ void broadcasts(Cases& cases, const Row&) {
       {{1, 1, 2}, {3, 2, 2, 2, 1, 2}, {0, 1, 5}},
       {{67}, {33, 67}, {1}},
   };
-  for (DType t : kBySize) {
+  for (DType t : dtypes_by_size()) {
     for (const Example& e : examples) {
-      cases.add(shape_label(t, e.from) + "to" + to_string(std::span(e.to)) + axes_label(e.axes),
+      cases.add(shape_label(t, e.from) + "to" + list_label(e.to) + list_label(e.axes),
                 {cases.array(t, e.from)}, [&](const Vals& p, Sizes& sizes) -> Vals {
                   return {ops::broadcast_in_dim(p[0], sizes(e.to), e.axes)};
                 });
@@ -51,17 +46,17 @@ void reshapes(Cases& cases, const Row&) {
       {{}, {1}},           {{1, 1}, {}},  {{6}, {2, 3}},    {{2, 3}, {6}},
       {{2, 3, 4}, {4, 6}}, {{0, 5}, {0}}, {{0}, {3, 0, 2}}, {{4, 6}, {2, 2, 1, 3, 2, 1}},
       {{1031}, {1, 1031}}};
-  for (DType t : kBySize) {
+  for (DType t : dtypes_by_size()) {
     for (const auto& [from, to] : examples) {
       cases.add(
-          shape_label(t, from) + "to" + to_string(std::span(to)), {cases.array(t, from)},
+          shape_label(t, from) + "to" + list_label(to), {cases.array(t, from)},
           [&](const Vals& p, Sizes& sizes) -> Vals { return {ops::reshape(p[0], sizes(to))}; });
     }
   }
 }
 
 void transposes(Cases& cases, const Row&) {
-  for (DType t : kBySize) {
+  for (DType t : dtypes_by_size()) {
     for (const Extents& shape : shapes(false)) {
       if (shape.size() < 2) continue;  // only the identity, which the builder drops
       for (int turn = 0; turn < 3; ++turn) {
@@ -72,7 +67,7 @@ void transposes(Cases& cases, const Row&) {
         else
           std::ranges::shuffle(permutation, cases.random());
         cases.add(
-            shape_label(t, shape) + axes_label(permutation), {cases.array(t, shape)},
+            shape_label(t, shape) + list_label(permutation), {cases.array(t, shape)},
             [&](const Vals& p, Sizes&) -> Vals { return {ops::transpose(p[0], permutation)}; });
       }
     }
@@ -104,7 +99,7 @@ void reductions(Cases& cases, const Row& row) {
     if (!Cases::accepts(probe, [&](const Vals& p, Sizes&) { return reduce(p, {0}); })) continue;
     for (const Extents& shape : shapes(!first)) {
       for (const Axes& axes : axis_subsets(cases, static_cast<int>(shape.size()))) {
-        cases.add(shape_label(t, shape) + axes_label(axes), {cases.array(t, shape)},
+        cases.add(shape_label(t, shape) + list_label(axes), {cases.array(t, shape)},
                   [&](const Vals& p, Sizes&) { return reduce(p, axes); });
       }
     }

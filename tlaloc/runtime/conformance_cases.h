@@ -101,6 +101,7 @@ std::span<const Row> constant_rows();
 std::span<const Row> shape_rows();
 std::span<const Row> reduction_rows();
 std::span<const Row> indexing_rows();
+std::span<const Row> linalg_rows();
 std::span<const Row> region_rows();
 /// All rows, by op id; null where an op has none.
 std::vector<const Row*> all_rows();

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "tlaloc/ir/verify.h"
 #include "tlaloc/ops/convert_element.h"
 
 namespace tlaloc::runtime::conformance {
@@ -160,6 +161,7 @@ void Cases::add(const std::string& label, std::vector<HostArray> inputs, const B
       return;
     }
     if (symbolic && sizes.values().empty()) return;  // the same graph again
+    ir::verify(*c.graph);
     c.name = std::string(row_.op->name) + "/" + label + (symbolic ? "/symbolic" : "");
     c.inputs = inputs;
     c.dims = sizes.values();

@@ -12,8 +12,6 @@ using ir::Dim;
 using ir::Graph;
 using ir::Node;
 using ir::Symbol;
-using ir::Val;
-using ir::Vals;
 using ir::ValueId;
 
 class Splitter {
@@ -90,45 +88,38 @@ class Splitter {
 
   ir::GraphRef build(bool prologue) const {
     ir::Builder b(g_.name() + (prologue ? ".prologue" : ""));
-    Vals env(g_.value_count()), params;
-    auto add_param = [&](ValueId v) {
-      env[v] = b.param(g_.type(v), v < g_.param_count() ? g_.param_label(v) : ir::Label{});
-      params.push_back(env[v]);
-    };
-    if (!prologue) std::ranges::for_each(crossing_, add_param);
+    ir::Copier copier(g_);
+    ir::Vals params;
+    if (!prologue) {
+      for (ValueId v : crossing_) {
+        copier.env[v] = b.param(g_.type(v), v < g_.param_count() ? g_.param_label(v) : ir::Label{});
+        params.push_back(copier.env[v]);
+      }
+    }
     for (ValueId v = 0; v < g_.param_count(); ++v) {
-      if (hoisted_value_[v] == prologue) add_param(v);
+      if (hoisted_value_[v] == prologue) params.push_back(copier.declare(v));
     }
-    ir::DimMap dims;
-    std::vector<Dim> constrained;
-    Vals in;
     for (std::uint32_t i = 0; i < g_.node_count(); ++i) {
-      if (hoisted_node_[i] != prologue) continue;
-      const Node n = g_.node(i);
-      in.clear();
-      for (ValueId v : n.operands()) in.push_back(env[v]);
-      const Vals out = ir::copy_node(n, in, dims);
-      std::ranges::copy(out, env.begin() + n.result());
-    }
-    for (const ir::Constraint& c : g_.constraints()) {
-      if (prologue && !(knows(c.a) && knows(c.b))) continue;
-      const Dim a = c.a.substitute(dims), z = c.b.substitute(dims);
-      b.require({c.kind, a, z, c.what, c.place});
-      // A graph keeps constraints about sizes that it mentions elsewhere.
-      if (!prologue) constrained.insert(constrained.end(), {a, z});
+      if (hoisted_node_[i] == prologue) copier.copy(g_.node(i));
     }
     ir::Builder::Close close{.params = params};
-    Vals results;
+    ir::Vals results;
     if (prologue) {
-      for (ValueId v : crossing_) results.push_back(env[v]);
-      for (Symbol s : known_order_) close.result_dims.push_back(Dim(s).substitute(dims));
+      for (ValueId v : crossing_) results.push_back(copier.env[v]);
+      for (Symbol s : known_order_) close.result_dims.push_back(Dim(s).substitute(copier.dims));
     } else {
-      for (ValueId v : g_.results()) results.push_back(env[v]);
-      for (Dim d : g_.result_dims()) close.result_dims.push_back(d.substitute(dims));
+      results = copier.results();
+      close.result_dims = copier.result_dims();
       for (std::size_t k = 0; k < results.size(); ++k) {
         close.result_labels.push_back(g_.result_label(k));
       }
-      close.result_dims.insert(close.result_dims.end(), constrained.begin(), constrained.end());
+    }
+    for (const ir::Constraint& c : g_.constraints()) {
+      if (prologue && !(knows(c.a) && knows(c.b))) continue;
+      const Dim x = c.a.substitute(copier.dims), y = c.b.substitute(copier.dims);
+      b.require({c.kind, x, y, c.what, c.place});
+      // A graph keeps constraints about sizes that it mentions elsewhere.
+      if (!prologue) close.result_dims.insert(close.result_dims.end(), {x, y});
     }
     return b.build(results, std::move(close));
   }

@@ -172,7 +172,8 @@ GraphRef Builder::build(std::span<const Val> result_vals, Close close) {
 // ---- copying ----
 
 Val Copier::declare(std::size_t k) {
-  return env[k] = Builder::current().param(graph.type(static_cast<ValueId>(k)), graph.param_label(k));
+  return env[k] =
+             Builder::current().param(graph.type(static_cast<ValueId>(k)), graph.param_label(k));
 }
 void Copier::declare_all() {
   for (std::size_t k = 0; k < graph.param_count(); ++k) declare(k);
@@ -245,7 +246,8 @@ void Copier::copy_constraints() {
   auto unbound = [&](Symbol s) { return !entry.contains(s.id()) && !dims.find(s); };
   for (const Constraint& c : graph.constraints()) {
     if (c.a.mentions(unbound) || c.b.mentions(unbound)) continue;  // about work that was dropped
-    Builder::current().require({c.kind, c.a.substitute(dims), c.b.substitute(dims), c.what, c.place});
+    Builder::current().require(
+        {c.kind, c.a.substitute(dims), c.b.substitute(dims), c.what, c.place});
   }
 }
 

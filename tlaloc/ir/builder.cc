@@ -180,8 +180,7 @@ std::uint32_t Builder::intern(const OpDef& op, const AttrRef& attr, std::span<co
     };
     if (auto found = interner_->find(hash, equal)) return *found;
   }
-  const std::uint32_t index =
-      add_node(op, attr, in, types, std::move(regions), std::move(bound));
+  const std::uint32_t index = add_node(op, attr, in, types, std::move(regions), std::move(bound));
   if (interned) interner_->insert(hash, index);
   return index;
 }
@@ -272,7 +271,8 @@ void Builder::emit_typed(const OpDef& op, const AttrRef& attr, std::span<const V
     std::array<Type, 4> few;
     std::vector<Type> many;
     if (in.size() > few.size()) many.resize(in.size());
-    const std::span<Type> in_types = many.empty() ? std::span(few).first(in.size()) : std::span(many);
+    const std::span<Type> in_types =
+        many.empty() ? std::span(few).first(in.size()) : std::span(many);
     for (std::size_t k = 0; k < in.size(); ++k) in_types[k] = types_[in[k].id];
     if (Val v = op.simplify({&op, attr.get(), in, {}, in_types, types})) {
       out[0] = v;
@@ -288,8 +288,7 @@ Builder::NodeResult Builder::emit_region(const OpDef& op, AttrRef attr,
                                          std::vector<Region> regions, std::vector<Symbol> bound) {
   const std::span<const Val> lifted = lift_all(operands);
   const Vals in(lifted.begin(), lifted.end());
-  const std::uint32_t index =
-      intern(op, attr, in, types, std::move(regions), std::move(bound));
+  const std::uint32_t index = intern(op, attr, in, types, std::move(regions), std::move(bound));
   const NodeData& n = nodes_[index];
   NodeResult r;
   r.out = results_of(index);

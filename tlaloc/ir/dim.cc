@@ -365,9 +365,10 @@ Dim Dim::substitute(const DimMap& map) const {
   if (auto s = as_symbol()) return map.get(*s);
   std::vector<DimTerm> sum;
   for (const DimTerm& t : expr()->terms) {
-    std::vector<DimTerm> product{{{}, t.coefficient}};
-    for (const DimAtom& a : t.atoms) product = multiply(product, terms_of(substitute_atom(a, map)));
-    for (DimTerm& p : product) sum.push_back(std::move(p));
+    // Merged at each step: a power of a sum has few terms in the end, but many on the way.
+    Dim product(t.coefficient);
+    for (const DimAtom& a : t.atoms) product *= substitute_atom(a, map);
+    for (DimTerm& p : terms_of(product)) sum.push_back(std::move(p));
   }
   return make_dim(std::move(sum));
 }

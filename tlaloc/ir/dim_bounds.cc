@@ -74,6 +74,7 @@ namespace {
 /// c * floordiv(a, b) is (c / b) * a where b divides both c and, provably, a.
 Dim expand_exact_divisions(Dim d) {
   if (d.is_constant()) return d;
+  constexpr std::size_t kMaxTerms = 1024;
   std::vector<DimTerm> sum;
   bool changed = false;
   for (const DimTerm& t : d.expr()->terms) {
@@ -82,8 +83,11 @@ Dim expand_exact_divisions(Dim d) {
     for (const DimAtom& a : t.atoms) {
       if (a.kind == DimAtomKind::floordiv && a.b.is_constant() && a.b.constant() > 0 &&
           kept.coefficient % a.b.constant() == 0 && divisible(a.a, a.b.constant())) {
+        const std::vector<DimTerm> dividend = terms_of(a.a);
+        // Nobody writes such a size; a hostile text may.
+        if (factor.size() * dividend.size() > kMaxTerms) return d;
         kept.coefficient /= a.b.constant();
-        factor = multiply(factor, terms_of(a.a));
+        factor = multiply(factor, dividend);
         changed = true;
       } else {
         kept.atoms.push_back(a);

@@ -50,13 +50,15 @@ void Graph::collect_dims(std::span<const Symbol> first) {
     });
   });
   if (first.empty()) return;
-  std::unordered_map<std::uint32_t, std::size_t> rank;
-  for (Symbol s : first) rank.emplace(s.id(), rank.size());
-  auto rank_of = [&](Symbol s) {
-    auto it = rank.find(s.id());
-    return it == rank.end() ? rank.size() : it->second;
+  std::unordered_set<std::uint32_t> rest;
+  for (Symbol s : dims_) rest.insert(s.id());
+  std::vector<Symbol> ordered;
+  auto take = [&](Symbol s) {
+    if (rest.erase(s.id())) ordered.push_back(s);
   };
-  std::ranges::stable_sort(dims_, {}, rank_of);
+  std::ranges::for_each(first, take);
+  std::ranges::for_each(dims_, take);
+  dims_ = std::move(ordered);
 }
 
 namespace {

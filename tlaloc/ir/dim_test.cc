@@ -342,7 +342,7 @@ class Random {
   std::mt19937_64 random_{7};
 };
 
-constexpr int kExpressions = 4000, kSamples = 40;
+constexpr int kExpressions = 2000, kSamples = 30;
 
 TEST(DimRandom, EvaluatesLikePlainIntegers) {
   Random r;

@@ -5,10 +5,6 @@
 namespace tlaloc::ops {
 namespace {
 
-bool is_value(Val v, double wanted) {
-  const auto s = scalar_value(v);
-  return s && *s == wanted && std::signbit(*s) == std::signbit(wanted);
-}
 // A linear operand is absent in a transposed call.
 bool linear(const Call& c, std::size_t k) { return !c.in[k]; }
 
@@ -20,20 +16,23 @@ Val Neg::simplify(const Call& c) {
   ir::Builder& b = ir::Builder::current();
   return b.op_of(c.in[0]) == &rows::Neg ? b.operand_of(c.in[0], 0) : Val{};
 }
+Val Abs::simplify(const Call& c) {
+  return is_unsigned_integer(c.out_types[0].dtype()) ? c.in[0] : Val{};
+}
 Val Add::simplify(const Call& c) {
   // x + 0.0 is not exact: it turns -0.0 into +0.0. Integers have no such zero.
   const double zero = is_float(c.out_types[0].dtype()) ? -0.0 : 0.0;
-  if (is_value(c.in[1], zero)) return c.in[0];
-  if (is_value(c.in[0], zero)) return c.in[1];
+  if (is_scalar_value(c.in[1], zero)) return c.in[0];
+  if (is_scalar_value(c.in[0], zero)) return c.in[1];
   return {};
 }
-Val Sub::simplify(const Call& c) { return is_value(c.in[1], 0.0) ? c.in[0] : Val{}; }
+Val Sub::simplify(const Call& c) { return is_scalar_value(c.in[1], 0.0) ? c.in[0] : Val{}; }
 Val Mul::simplify(const Call& c) {
-  if (is_value(c.in[1], 1)) return c.in[0];
-  if (is_value(c.in[0], 1)) return c.in[1];
+  if (is_scalar_value(c.in[1], 1)) return c.in[0];
+  if (is_scalar_value(c.in[0], 1)) return c.in[1];
   return {};
 }
-Val Div::simplify(const Call& c) { return is_value(c.in[1], 1) ? c.in[0] : Val{}; }
+Val Div::simplify(const Call& c) { return is_scalar_value(c.in[1], 1) ? c.in[0] : Val{}; }
 Val Select::simplify(const Call& c) { return c.in[1] == c.in[2] ? c.in[1] : Val{}; }
 Val Convert::simplify(const Call& c) {
   return c.in_types[0].dtype() == c.as<ConvertAttrs>().dtype ? c.in[0] : Val{};
@@ -51,8 +50,10 @@ void Sub::transpose(const Call& c, std::span<const Val> ct, CotangentSink& sink)
 }
 void Mul::transpose(const Call& c, std::span<const Val> ct, CotangentSink& sink) {
   internal_check(!(linear(c, 0) && linear(c, 1)), "a product of two linear values");
-  if (linear(c, 0)) sink.add(0, ct[0] * c.in[1]);
-  else sink.add(1, c.in[0] * ct[0]);
+  if (linear(c, 0))
+    sink.add(0, ct[0] * c.in[1]);
+  else
+    sink.add(1, c.in[0] * ct[0]);
 }
 void Div::transpose(const Call& c, std::span<const Val> ct, CotangentSink& sink) {
   internal_check(linear(c, 0) && !linear(c, 1), "a quotient is linear in its dividend only");
@@ -82,12 +83,24 @@ void Compare::eval(EvalContext& c) {
       for (std::int64_t i = 0; i < n; ++i) z[i] = f(Storage<T>::load(x[i]), Storage<T>::load(y[i]));
     };
     switch (c.as<CompareAttrs>().direction) {
-      case Comparison::eq: run([](auto a, auto b) { return a == b; }); break;
-      case Comparison::ne: run([](auto a, auto b) { return a != b; }); break;
-      case Comparison::lt: run([](auto a, auto b) { return a < b; }); break;
-      case Comparison::le: run([](auto a, auto b) { return a <= b; }); break;
-      case Comparison::gt: run([](auto a, auto b) { return a > b; }); break;
-      case Comparison::ge: run([](auto a, auto b) { return a >= b; }); break;
+      case Comparison::eq:
+        run([](auto a, auto b) { return a == b; });
+        break;
+      case Comparison::ne:
+        run([](auto a, auto b) { return a != b; });
+        break;
+      case Comparison::lt:
+        run([](auto a, auto b) { return a < b; });
+        break;
+      case Comparison::le:
+        run([](auto a, auto b) { return a <= b; });
+        break;
+      case Comparison::gt:
+        run([](auto a, auto b) { return a > b; });
+        break;
+      case Comparison::ge:
+        run([](auto a, auto b) { return a >= b; });
+        break;
     }
   });
   c.out.push_back(std::move(out));
@@ -157,7 +170,8 @@ void Convert::eval(EvalContext& c) {
 }
 void Convert::jvp(const Call& c, std::span<const Val> dx, std::span<Val> dy) {
   // A tangent ends where an integer begins.
-  if (is_differentiable(c.as<ConvertAttrs>().dtype)) dy[0] = convert(dx[0], c.as<ConvertAttrs>().dtype);
+  if (is_differentiable(c.as<ConvertAttrs>().dtype))
+    dy[0] = convert(dx[0], c.as<ConvertAttrs>().dtype);
 }
 void Convert::transpose(const Call& c, std::span<const Val> ct, CotangentSink& sink) {
   sink.add(0, convert(ct[0], c.in_types[0].dtype()));
@@ -188,36 +202,27 @@ namespace {
 Val emit(const ir::OpDef& op, std::initializer_list<Val> in, ir::AttrRef attr = nullptr) {
   return ir::Builder::current().emit(op, std::move(attr), in);
 }
-/// Rank 0 meets anything.
-void match(Val& a, Val& b) {
-  if (a.rank() == 0 && b.rank() != 0) a = broadcast_in_dim(a, b.shape(), {});
-  else if (b.rank() == 0 && a.rank() != 0) b = broadcast_in_dim(b, a.shape(), {});
-}
-Val binary(const ir::OpDef& op, Val a, Val b) {
-  match(a, b);
-  return emit(op, {a, b});
-}
 Val number_like(double value, Val like) { return scalar(value, like.dtype()); }
 }  // namespace
 
-Val neg(Val x) { return emit(rows::Neg, {x}); }
-Val abs(Val x) { return emit(rows::Abs, {x}); }
-Val sign(Val x) { return emit(rows::Sign, {x}); }
-Val add(Val a, Val b) { return binary(rows::Add, a, b); }
-Val sub(Val a, Val b) { return binary(rows::Sub, a, b); }
-Val mul(Val a, Val b) { return binary(rows::Mul, a, b); }
-Val div(Val a, Val b) { return binary(rows::Div, a, b); }
-Val max(Val a, Val b) { return binary(rows::Max, a, b); }
-Val min(Val a, Val b) { return binary(rows::Min, a, b); }
-Val logical_and(Val a, Val b) { return binary(rows::And, a, b); }
-Val logical_or(Val a, Val b) { return binary(rows::Or, a, b); }
-Val logical_not(Val a) { return emit(rows::Not, {a}); }
+TLALOC_UNARY(neg, Neg)
+TLALOC_UNARY(abs, Abs)
+TLALOC_UNARY(sign, Sign)
+TLALOC_BINARY(add, Add)
+TLALOC_BINARY(sub, Sub)
+TLALOC_BINARY(mul, Mul)
+TLALOC_BINARY(div, Div)
+TLALOC_BINARY(max, Max)
+TLALOC_BINARY(min, Min)
+TLALOC_BINARY(logical_and, And)
+TLALOC_BINARY(logical_or, Or)
+TLALOC_UNARY(logical_not, Not)
 Val compare(Comparison c, Val a, Val b) {
-  match(a, b);
+  match_ranks(a, b);
   return emit(rows::Compare, {a, b}, ir::make_attr(CompareAttrs{c}));
 }
 Val select(Val p, Val a, Val b) {
-  match(a, b);
+  match_ranks(a, b);
   if (p.rank() == 0 && a.rank() != 0) p = broadcast_in_dim(p, a.shape(), {});
   return emit(rows::Select, {p, a, b});
 }

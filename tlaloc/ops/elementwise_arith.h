@@ -11,26 +11,25 @@
 
 namespace tlaloc::ops {
 
-template <class T>
-concept Number = std::is_arithmetic_v<T> && !std::is_same_v<T, bool>;
-template <class T>
-concept SignedNumber = Number<T> && std::is_signed_v<T>;
-
 /// Integer arithmetic wraps: done in the unsigned type, where overflow is defined. 64 bits are used
 /// so that the integer promotions of narrow types do not meet signed overflow.
 template <class T, class F>
 T wrapping(T a, T b, F f) {
-  if constexpr (std::is_floating_point_v<T>) return f(a, b);
-  else return static_cast<T>(f(static_cast<std::uint64_t>(a), static_cast<std::uint64_t>(b)));
+  if constexpr (std::is_floating_point_v<T>)
+    return f(a, b);
+  else
+    return static_cast<T>(f(static_cast<std::uint64_t>(a), static_cast<std::uint64_t>(b)));
 }
 
 struct Neg {
   using Kind = Unary;
-  static constexpr OpInfo kInfo{"neg", "-x.", {.cheap = true}};
-  template <SignedNumber T>
+  static constexpr OpInfo kInfo{"neg", "-x; integers wrap.", {.cheap = true}};
+  template <Number T>
   static T eval(T x) {
-    if constexpr (std::is_floating_point_v<T>) return -x;
-    else return wrapping(T(0), x, [](auto a, auto b) { return a - b; });
+    if constexpr (std::is_floating_point_v<T>)
+      return -x;
+    else
+      return wrapping(T(0), x, [](auto a, auto b) { return a - b; });
   }
   static Val simplify(const Call& c);  // --x
   static Val jvp(Val, Val, Val dx) { return neg(dx); }
@@ -40,20 +39,28 @@ struct Neg {
 struct Abs {
   using Kind = Unary;
   static constexpr OpInfo kInfo{"abs", "|x|; the least integer stays itself.", {.cheap = true}};
-  template <SignedNumber T>
+  template <Number T>
   static T eval(T x) {
-    if constexpr (std::is_floating_point_v<T>) return std::abs(x);
-    else return x < 0 ? Neg::eval(x) : x;
+    if constexpr (std::is_floating_point_v<T>)
+      return std::abs(x);
+    else if constexpr (std::is_signed_v<T>)
+      return x < 0 ? Neg::eval(x) : x;
+    else
+      return x;
   }
+  static Val simplify(const Call& c);  // of an unsigned integer
   static Val jvp(Val x, Val, Val dx) { return dx * sign(x); }
   static constexpr Refusal kNoTranspose = kNotLinear;
 };
 struct Sign {
   using Kind = Unary;
   static constexpr OpInfo kInfo{"sign", "-1, 0 or 1; keeps -0, +0 and NaN.", {.cheap = true}};
-  template <SignedNumber T>
+  template <Number T>
   static T eval(T x) {
-    return x > 0 ? T(1) : x < 0 ? T(-1) : x;
+    if constexpr (std::is_signed_v<T>) {
+      if (x < 0) return T(-1);
+    }
+    return x > 0 ? T(1) : x;
   }
   static Val jvp(Val, Val, Val) { return {}; }
   static constexpr Refusal kNoTranspose = kNotLinear;
@@ -61,7 +68,8 @@ struct Sign {
 
 struct Add {
   using Kind = Binary;
-  static constexpr OpInfo kInfo{"add", "x + y; integers wrap.", {.commutative = true, .cheap = true}};
+  static constexpr OpInfo kInfo{
+      "add", "x + y; integers wrap.", {.commutative = true, .cheap = true}};
   template <Number T>
   static T eval(T x, T y) {
     return wrapping(x, y, [](auto a, auto b) { return a + b; });
@@ -85,7 +93,8 @@ struct Sub {
 };
 struct Mul {
   using Kind = Binary;
-  static constexpr OpInfo kInfo{"mul", "x * y; integers wrap.", {.commutative = true, .cheap = true}};
+  static constexpr OpInfo kInfo{
+      "mul", "x * y; integers wrap.", {.commutative = true, .cheap = true}};
   template <Number T>
   static T eval(T x, T y) {
     return wrapping(x, y, [](auto a, auto b) { return a * b; });
@@ -179,8 +188,10 @@ struct Not {
   static constexpr OpInfo kInfo{"not", "Bitwise not; logical on bool.", {.cheap = true}};
   template <std::integral T>
   static T eval(T x) {
-    if constexpr (std::is_same_v<T, bool>) return !x;
-    else return static_cast<T>(~x);
+    if constexpr (std::is_same_v<T, bool>)
+      return !x;
+    else
+      return static_cast<T>(~x);
   }
   static constexpr Refusal kNoJvp{"its operand has no tangent"};
   static constexpr Refusal kNoTranspose{"its operand has no tangent"};
@@ -198,7 +209,8 @@ struct CompareAttrs {
 struct Compare {
   using Kind = Custom;
   using Attrs = CompareAttrs;
-  static constexpr OpInfo kInfo{"compare", "Compares; anything with NaN is false but ne.",
+  static constexpr OpInfo kInfo{"compare",
+                                "Compares; anything with NaN is false but ne.",
                                 {.elementwise = true, .cheap = true}};
   static void infer(InferContext& c);
   static void eval(EvalContext& c);
@@ -210,7 +222,8 @@ struct Compare {
 /// p ? a : b. A tangent or cotangent of the side that was not taken is exactly zero.
 struct Select {
   using Kind = Custom;
-  static constexpr OpInfo kInfo{"select", "a where p, else b.", {.elementwise = true, .cheap = true}};
+  static constexpr OpInfo kInfo{
+      "select", "a where p, else b.", {.elementwise = true, .cheap = true}};
   static void infer(InferContext& c);
   static void eval(EvalContext& c);
   static Val simplify(const Call& c);  // p ? a : a
@@ -226,7 +239,8 @@ struct ConvertAttrs {
 struct Convert {
   using Kind = Custom;
   using Attrs = ConvertAttrs;
-  static constexpr OpInfo kInfo{"convert", "Changes the element type; see convert_element.h.",
+  static constexpr OpInfo kInfo{"convert",
+                                "Changes the element type; see convert_element.h.",
                                 {.elementwise = true, .cheap = true}};
   static void infer(InferContext& c);
   static void eval(EvalContext& c);

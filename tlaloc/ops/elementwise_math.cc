@@ -18,10 +18,6 @@ TLALOC_ROW(Floor);
 TLALOC_ROW(Round);
 TLALOC_ROW(RoundEven);
 
-#define TLALOC_UNARY(function, Name)                                \
-  Val function(Val x) {                                             \
-    return ir::Builder::current().emit(rows::Name, nullptr, {x});   \
-  }
 TLALOC_UNARY(exp, Exp)
 TLALOC_UNARY(expm1, Expm1)
 TLALOC_UNARY(log, Log)
@@ -37,6 +33,5 @@ TLALOC_UNARY(ceil, Ceil)
 TLALOC_UNARY(floor, Floor)
 TLALOC_UNARY(round, Round)
 TLALOC_UNARY(round_even, RoundEven)
-#undef TLALOC_UNARY
 
 }  // namespace tlaloc::ops

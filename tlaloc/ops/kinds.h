@@ -30,6 +30,34 @@ struct Storage {
 };
 
 inline const char* const kDTypeError = "TL-DTYPE-004";
+inline const char* const kAttrError = "TL-ATTR-001";
+
+template <class T>
+concept Number = std::is_arithmetic_v<T> && !std::is_same_v<T, bool>;
+template <class T>
+concept Integer = Number<T> && std::integral<T>;
+
+/// y[i] = f(x[i]) for the compute types that f takes. A bool from f makes a bool array. In place
+/// where nobody else holds x and the element type stays.
+template <class F>
+void map_elements(EvalContext& c, const F& f) {
+  HostArray x = c.take(0);
+  dispatch(x.dtype(), [&]<class T>(TypeTag<T>) {
+    using C = ComputeType<T>;
+    if constexpr (std::invocable<const F&, C>) {
+      using Out =
+          std::conditional_t<std::is_same_v<std::invoke_result_t<const F&, C>, bool>, bool, T>;
+      const T* in = static_cast<const T*>(x.data());
+      // When x becomes y, `in` stays valid: the storage does not move.
+      HostArray y = std::is_same_v<Out, T> && x.unique() ? std::move(x) : c.make();
+      Out* out = static_cast<Out*>(y.mutable_data());
+      for (std::int64_t i = 0, n = y.size(); i < n; ++i) {
+        out[i] = Storage<Out>::store(f(Storage<T>::load(in[i])));
+      }
+      c.out.push_back(std::move(y));
+    }
+  });
+}
 
 /// y = f(x), elementwise, with the operand's type. The op supplies
 ///   template <concept T> static T eval(T x);
@@ -48,28 +76,17 @@ struct Unary {
   }
   template <class O>
   static void infer(InferContext& c) {
-    if (c.in.size() != 1) c.fail("TL-ARITY-001", "takes one operand");
-    if (!accepts<O>(c.in[0].dtype()) || c.in[0].encoding()) {
+    check_operand(c);
+    if (!accepts<O>(c.in[0].dtype())) {
       c.fail(kDTypeError, "does not accept this element type", "convert the operand first");
     }
     c.out.push_back(c.in[0]);
   }
   template <class O>
   static void eval(EvalContext& c) {
-    HostArray x = c.take(0);
-    dispatch(x.dtype(), [&]<class T>(TypeTag<T>) {
-      using C = ComputeType<T>;
-      if constexpr (EvaluatesUnary<O, C>) {
-        const T* in = static_cast<const T*>(x.data());
-        // In place when nobody else holds the operand; then `in` stays valid as `out`.
-        HostArray y = x.unique() ? std::move(x) : c.make();
-        T* out = static_cast<T*>(y.mutable_data());
-        for (std::int64_t i = 0, n = y.size(); i < n; ++i) {
-          out[i] = Storage<T>::store(O::template eval<C>(Storage<T>::load(in[i])));
-        }
-        c.out.push_back(std::move(y));
-      }
-    });
+    map_elements(c, []<class C>(C x)
+                   requires EvaluatesUnary<O, C>
+                 { return O::template eval<C>(x); });
   }
   template <class O>
   static void jvp(const Call& c, std::span<const Val> dx, std::span<Val> dy) {
@@ -83,6 +100,8 @@ struct Unary {
   static void batch(const Call& c, BatchContext& ctx) {
     emit_batched(c, ctx, {ctx.lifted(0)});
   }
+  /// One operand, not quantized.
+  static void check_operand(InferContext& c);
   /// Re-emits the op on batched operands: right for everything elementwise.
   static void emit_batched(const Call& c, BatchContext& ctx, std::initializer_list<Val> in);
 };
@@ -92,7 +111,8 @@ inline constexpr Refusal kNotLinear{"it is not a linear function of its operands
 
 /// z = f(x, y), elementwise on equal types. The op supplies
 ///   template <concept T> static T eval(T x, T y);
-///   static Val jvp_x(Val x, Val y, Val z, Val dx);   static Val jvp_y(Val x, Val y, Val z, Val dy);
+///   static Val jvp_x(Val x, Val y, Val z, Val dx);   static Val jvp_y(Val x, Val y, Val z, Val
+///   dy);
 struct Binary {
   static constexpr bool kElementwise = true;
   static constexpr bool kBatch = true;
@@ -149,5 +169,19 @@ struct Binary {
   /// The sum of two tangents of which either may be absent.
   static Val add_tangents(Val a, Val b);
 };
+
+// ---- the vocabulary ----
+
+/// True if v is the scalar constant `wanted`, broadcast or not; the sign of zero counts.
+bool is_scalar_value(Val v, double wanted);
+/// Gives a rank-0 operand the other one's shape.
+void match_ranks(Val& a, Val& b);
+Val emit_unary(const ir::OpDef& op, Val x);
+Val emit_binary(const ir::OpDef& op, Val a, Val b);
+
+#define TLALOC_UNARY(function, Name) \
+  Val function(Val x) { return emit_unary(rows::Name, x); }
+#define TLALOC_BINARY(function, Name) \
+  Val function(Val a, Val b) { return emit_binary(rows::Name, a, b); }
 
 }  // namespace tlaloc::ops

@@ -30,6 +30,11 @@ inline HostArray counting(DType dtype, Extents extents, double start = 0) {
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = start + static_cast<double>(i);
   return array(dtype, std::move(extents), values);
 }
+/// One axis of numbers.
+inline HostArray numbers(DType dtype, const std::vector<double>& values) {
+  return array(dtype, {static_cast<std::int64_t>(values.size())}, values);
+}
+inline HostArray f64(const std::vector<double>& values) { return numbers(DType::f64, values); }
 inline std::vector<double> values(const HostArray& a) {
   std::vector<double> r;
   for (std::int64_t i = 0; i < a.size(); ++i) r.push_back(a.element(i));
@@ -131,6 +136,26 @@ inline std::vector<HostArray> eval_all(const ir::OpDef& op, const ir::AttrRef& a
 inline HostArray eval(const ir::OpDef& op, const ir::AttrRef& attr, std::vector<HostArray> args,
                       const SymbolValues& symbols = {}) {
   return eval_all(op, attr, std::move(args), symbols).at(0);
+}
+
+/// "" if both hold the same numbers: NaN equals NaN, -0 differs from +0, and finite ones may differ
+/// by `relative`. Otherwise both as text.
+inline std::string difference(const HostArray& got, const HostArray& want, double relative = 0) {
+  bool same = got.dtype() == want.dtype() && got.extents() == want.extents();
+  for (std::int64_t i = 0; same && i < got.size(); ++i) {
+    if (is_integer(got.dtype())) {
+      same = got.element_int(i) == want.element_int(i);
+      continue;
+    }
+    const double a = got.element(i), b = want.element(i);
+    if (std::isnan(a) || std::isnan(b))
+      same = std::isnan(a) && std::isnan(b);
+    else if (a == b)
+      same = std::signbit(a) == std::signbit(b);
+    else
+      same = std::abs(a - b) <= relative * std::abs(b);
+  }
+  return same ? "" : "got " + to_string(got) + ", want " + to_string(want);
 }
 
 /// Every element type that arrays may have.

@@ -51,20 +51,49 @@ Val logistic(Val x);
 Val tanh(Val x);
 Val sin(Val x);
 Val cos(Val x);
+Val tan(Val x);
+Val asin(Val x);
+Val acos(Val x);
+Val atan(Val x);
+Val sinh(Val x);
+Val cosh(Val x);
+Val asinh(Val x);
+Val acosh(Val x);
+Val atanh(Val x);
+Val erf(Val x);
+Val erfc(Val x);
+Val erf_inv(Val x);
+Val is_finite(Val x);
+Val popcnt(Val x);
+Val clz(Val x);
+Val integer_pow(Val x, std::int64_t exponent);
+/// Rounded to a format of that many bits, and back.
+Val reduce_precision(Val x, int exponent_bits, int mantissa_bits);
 Val add(Val a, Val b);
 Val sub(Val a, Val b);
 Val mul(Val a, Val b);
 Val div(Val a, Val b);
+Val rem(Val a, Val b);  ///< sign of the dividend
+Val pow(Val a, Val b);
+Val atan2(Val y, Val x);
 Val max(Val a, Val b);
 Val min(Val a, Val b);
+/// min(max(lo, x), hi). A bound has x's shape or rank 0.
+Val clamp(Val lo, Val x, Val hi);
 Val logical_and(Val a, Val b);  ///< bitwise on integers
 Val logical_or(Val a, Val b);
+Val logical_xor(Val a, Val b);
 Val logical_not(Val a);
+Val shift_left(Val a, Val b);
+Val shift_right_arithmetic(Val a, Val b);
+Val shift_right_logical(Val a, Val b);
 enum class Comparison : std::uint8_t { eq, ne, lt, le, gt, ge };
 Val compare(Comparison c, Val a, Val b);
 /// p ? a : b, elementwise. `p` is a bool of rank 0 or of the operands' shape.
 Val select(Val p, Val a, Val b);
 Val convert(Val x, DType dtype);
+/// The same bits; a narrower type appends an axis of parts, a wider one consumes it.
+Val bitcast_convert(Val x, DType dtype);
 
 // ---- shape ----
 /// StableHLO broadcast_in_dim: operand axis i becomes result axis axes[i]. A literal operand dim 1

@@ -39,7 +39,7 @@ TEST(InPlace, ArrayUpdatedInALoop) {
   const GraphRef g = sine_of_each();
   for (std::int64_t n : {0, 1, 100, 400}) {
     Stats stats;
-    const auto r = run(*g, {ones(n)}, {.stats = &stats});
+    const auto r = run(*g, owned(ones(n)), {.stats = &stats});
     EXPECT_EQ(stats.copies, 0);
     EXPECT_LE(stats.work, 20 * n + 20);
     for (double x : r[0].as<double>()) EXPECT_EQ(x, std::sin(1.0));
@@ -73,7 +73,7 @@ TEST(InPlace, ThroughCallsBranchesAndInnerLoops) {
     });
   });
   Stats stats;
-  const auto r = run(*g, {ones(50)}, {.stats = &stats});
+  const auto r = run(*g, owned(ones(50)), {.stats = &stats});
   EXPECT_EQ(stats.copies, 0);
   EXPECT_EQ(r[0].element(49), 3);
 }
@@ -87,7 +87,7 @@ TEST(InPlace, AccumulatorTakesScatters) {
     });
   });
   Stats stats;
-  const auto r = run(*g, {ones(200)}, {.stats = &stats});
+  const auto r = run(*g, owned(ones(200)), {.stats = &stats});
   EXPECT_EQ(stats.copies, 0);
   EXPECT_LE(stats.work, 20 * 200 + 20);
   EXPECT_EQ(r[0].element(199), 6);
@@ -101,7 +101,7 @@ TEST(InPlace, WhatIsReadLaterIsCopied) {
     return {b, p[0], dynamic_index(a, i)};
   });
   Stats stats;
-  const auto r = run(*g, {f64s({1, 2, 3})}, {.stats = &stats});
+  const auto r = run(*g, owned(f64s({1, 2, 3})), {.stats = &stats});
   EXPECT_EQ(stats.copies, 2);
   EXPECT_EQ(to_string(r[0]), "f64[3] {1, 8, 3}");
   EXPECT_EQ(to_string(r[1]), "f64[3] {1, 2, 3}");
@@ -117,7 +117,7 @@ TEST(InPlace, RecordingTheCarryItselfCosts) {
     return {r.carries[0], r.ys[0]};
   });
   Stats stats;
-  const auto r = run(*g, {ones(8)}, {.stats = &stats});
+  const auto r = run(*g, owned(ones(8)), {.stats = &stats});
   EXPECT_EQ(stats.copies, 8);
   EXPECT_EQ(stats.recorded, 64);
   EXPECT_EQ(r[1].element(7 * 8 + 6), 0);

@@ -32,6 +32,14 @@ inline HostArray i64s(std::initializer_list<std::int64_t> values) {
   return vec<std::int64_t>(values);
 }
 
+/// Arguments that nobody else holds; a braced list would hold them until the call returns.
+template <class... A>
+std::vector<HostArray> owned(A... arrays) {
+  std::vector<HostArray> r;
+  (r.push_back(std::move(arrays)), ...);
+  return r;
+}
+
 inline ir::Type scalar_type(DType dtype) { return ir::Type::scalar(dtype); }
 inline ir::Type f64(std::initializer_list<ir::Dim> shape = {}) {
   return ir::Type::get(DType::f64, shape);

@@ -1,6 +1,8 @@
 // Shared by the files that implement core*.h.
 #pragma once
 
+#include <utility>
+
 #include "tlaloc/ir/builder.h"
 #include "tlaloc/lang/apply.h"
 
@@ -15,5 +17,9 @@ ir::Dim size_of_axis(const OpCall& call, AxesSpec axes, int i, std::span<const R
 
 /// v in `shape`: axis i becomes axis_of_v[i]; -1 marks a literal 1 that stretches.
 ir::Val broadcast_val(ir::Val v, std::span<const int> axis_of_v, std::span<const ir::Dim> shape);
+
+struct WindowSpec;
+/// Zeros before and behind an axis of `size` elements.
+std::pair<ir::Dim, ir::Dim> window_padding(const WindowSpec& w, ir::Dim size, ir::Dim window);
 
 }  // namespace tlaloc::core

@@ -18,10 +18,15 @@ void OptimizationBarrier::batch(const Call&, BatchContext& ctx) {
   ctx.set(0, optimization_barrier(ctx.lifted(0)));
 }
 
+void StopGradient::batch(const Call&, BatchContext& ctx) { ctx.set(0, stop_gradient(ctx.lifted(0))); }
+
 TLALOC_ROW(OptimizationBarrier);
+TLALOC_ROW(StopGradient);
 
 Val optimization_barrier(Val x) {
   return ir::Builder::current().emit(rows::OptimizationBarrier, nullptr, {x});
 }
+
+Val stop_gradient(Val x) { return ir::Builder::current().emit(rows::StopGradient, nullptr, {x}); }
 
 }  // namespace tlaloc::ops

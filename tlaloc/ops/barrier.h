@@ -1,4 +1,5 @@
-// An identity that common work is not merged across.
+// Identities that transforms respect: one that common work is not merged across, one that tangents
+// do not pass.
 #pragma once
 
 #include "tlaloc/ops/op.h"
@@ -15,6 +16,17 @@ struct OptimizationBarrier {
   static void eval(EvalContext& c) { c.out.push_back(c.take(0)); }
   static void jvp(const Call&, std::span<const Val> dx, std::span<Val> dy);
   static void transpose(const Call&, std::span<const Val> ct, CotangentSink& sink);
+  static void batch(const Call&, BatchContext& ctx);
+};
+
+/// An identity whose tangent is zero.
+struct StopGradient {
+  using Kind = Custom;
+  static constexpr OpInfo kInfo{"stop_gradient", "x, without a tangent.", {.cheap = true}};
+  static void infer(InferContext& c) { OptimizationBarrier::infer(c); }
+  static void eval(EvalContext& c) { c.out.push_back(c.take(0)); }
+  static void jvp(const Call&, std::span<const Val>, std::span<Val>) {}
+  static constexpr Refusal kNoTranspose{"its tangent is zero, so nothing linear goes through it"};
   static void batch(const Call&, BatchContext& ctx);
 };
 

@@ -111,6 +111,8 @@ Val reduce_or(Val x, std::span<const std::int64_t> axes);
 
 /// x itself, but never merged with what it is computed from.
 Val optimization_barrier(Val x);
+/// x itself, without a tangent.
+Val stop_gradient(Val x);
 
 // ---- operators ----
 // clang-format off

@@ -1,0 +1,26 @@
+// Composites: plain functions over primitives, recorded as named calls that a back end may claim.
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tlaloc/ops/control.h"
+
+namespace tlaloc::ops {
+
+/// Traces `body` on the arguments' types and calls the result by that name. `params` tells a back
+/// end what the name alone does not, such as the axis of a softmax.
+Vals composite(const std::string& name, std::vector<ir::CallParam> params, const Vals& args,
+               const Body& body);
+/// The same for one result.
+Val composite1(const std::string& name, std::vector<ir::CallParam> params, const Vals& args,
+               const Body& body);
+
+/// A composite with a declared derivative. `forward`: x… -> y…, residuals…; `backward`:
+/// residuals…, ct of the differentiable y… -> ct of the differentiable x….
+Vals composite_with_rule(const std::string& name, std::vector<ir::CallParam> params, const Vals& args,
+                         const Body& body, const Body& forward, const Body& backward);
+
+}  // namespace tlaloc::ops

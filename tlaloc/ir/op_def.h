@@ -90,7 +90,7 @@ class CotangentSink {
 };
 
 /// What a masked position must hold so that a reduction over it is not changed.
-enum class Identity { zero, one, lowest, highest };
+enum class Identity { zero, one, lowest, highest, all_ones };
 
 /// Batching: mapped values carry the lanes as axis 0.
 class BatchContext {

@@ -5,6 +5,7 @@
 
 #include "tlaloc/ops/elementwise_arith.h"
 #include "tlaloc/ops/strided.h"
+#include "tlaloc/ops/val_reduce.h"
 
 namespace tlaloc::ops {
 
@@ -18,6 +19,17 @@ std::vector<std::int64_t> other_axes(int rank, std::span<const std::int64_t> axe
 
 Val broadcast_over(Val small, Type operand, std::span<const std::int64_t> axes) {
   return broadcast_in_dim(small, operand.shape(), other_axes(operand.rank(), axes));
+}
+
+Val merge_axes(Val x, std::span<const std::int64_t> axes) {
+  const auto kept = other_axes(x.rank(), axes);
+  auto permutation = kept;
+  permutation.insert(permutation.end(), axes.begin(), axes.end());
+  std::vector<Dim> shape;
+  for (std::int64_t axis : kept) shape.push_back(x.dim(static_cast<int>(axis)));
+  shape.emplace_back(1);
+  for (std::int64_t axis : axes) shape.back() *= x.dim(static_cast<int>(axis));
+  return reshape(transpose(x, permutation), shape);
 }
 
 void Reduction::infer_axes(InferContext& c) {
@@ -93,6 +105,29 @@ void ReduceMax::eval(EvalContext& c) {
     fold_axes<T>(c, kStart, [](C best, C x) { return Max::eval(best, x); });
   });
 }
+void ReduceMin::eval(EvalContext& c) {
+  dispatch(c.in[0].dtype(), [&]<class T>(TypeTag<T>) {
+    using C = ComputeType<T>;
+    constexpr C kStart = std::is_floating_point_v<C> ? std::numeric_limits<C>::infinity()
+                                                     : std::numeric_limits<C>::max();
+    fold_axes<T>(c, kStart, [](C best, C x) { return Min::eval(best, x); });
+  });
+}
+void ReduceProd::eval(EvalContext& c) {
+  dispatch(c.in[0].dtype(), [&]<class T>(TypeTag<T>) {
+    using C = ComputeType<T>;
+    if constexpr (!std::is_same_v<T, bool>) {
+      fold_axes<T>(c, C(1), [](C product, C x) { return Mul::eval(product, x); });
+    }
+  });
+}
+void ReduceAnd::eval(EvalContext& c) {
+  dispatch(c.in[0].dtype(), [&]<class T>(TypeTag<T>) {
+    if constexpr (std::is_integral_v<T>) {
+      fold_axes<T>(c, static_cast<T>(-1), [](T acc, T x) { return static_cast<T>(acc & x); });
+    }
+  });
+}
 void ReduceMax::jvp(const Call& c, std::span<const Val> dx, std::span<Val> dy) {
   const auto& axes = c.as<ReduceAttrs>().axes;
   const Val y = broadcast_over(c.out[0], c.in_types[0], axes);
@@ -100,6 +135,18 @@ void ReduceMax::jvp(const Call& c, std::span<const Val> dx, std::span<Val> dy) {
   const Val winners = reduce_sum(convert(is_best, dx[0].dtype()), axes);
   // No winner (a NaN in the row) divides by zero: the tangent is NaN.
   dy[0] = reduce_sum(select(is_best, dx[0], zeros_like(dx[0])), axes) / winners;
+}
+void ReduceMin::jvp(const Call& c, std::span<const Val> dx, std::span<Val> dy) {
+  ReduceMax::jvp(c, dx, dy);
+}
+void ReduceProd::jvp(const Call& c, std::span<const Val> dx, std::span<Val> dy) {
+  const auto& axes = c.as<ReduceAttrs>().axes;
+  const Val x = merge_axes(c.in[0], axes);
+  const int last = x.rank() - 1;
+  const Val others = cumprod(x, last, {.exclusive = true}) *
+                     cumprod(x, last, {.reverse = true, .exclusive = true});
+  const std::int64_t merged = last;
+  dy[0] = reduce_sum(merge_axes(dx[0], axes) * others, std::span(&merged, 1));
 }
 void ReduceOr::eval(EvalContext& c) {
   dispatch(c.in[0].dtype(), [&]<class T>(TypeTag<T>) {
@@ -115,16 +162,34 @@ void ReduceSum::transpose(const Call& c, std::span<const Val> ct, CotangentSink&
 TLALOC_ROW(ReduceSum);
 TLALOC_ROW(ReduceMax);
 TLALOC_ROW(ReduceOr);
+TLALOC_ROW(ReduceMin);
+TLALOC_ROW(ReduceProd);
+TLALOC_ROW(ReduceAnd);
 
 namespace {
 Val reduce(const ir::OpDef& op, Val x, std::span<const std::int64_t> axes) {
   if (axes.empty()) return x;
-  return ir::Builder::current().emit(op, ir::make_attr(ReduceAttrs{{axes.begin(), axes.end()}}), {x});
+  return ir::Builder::current().emit(op, ir::make_attr(ReduceAttrs{{axes.begin(), axes.end()}}),
+                                     {x});
 }
 }  // namespace
 
-Val reduce_sum(Val x, std::span<const std::int64_t> axes) { return reduce(rows::ReduceSum, x, axes); }
-Val reduce_max(Val x, std::span<const std::int64_t> axes) { return reduce(rows::ReduceMax, x, axes); }
+Val reduce_sum(Val x, std::span<const std::int64_t> axes) {
+  return reduce(rows::ReduceSum, x, axes);
+}
+Val reduce_max(Val x, std::span<const std::int64_t> axes) {
+  return reduce(rows::ReduceMax, x, axes);
+}
 Val reduce_or(Val x, std::span<const std::int64_t> axes) { return reduce(rows::ReduceOr, x, axes); }
+
+Val reduce_min(Val x, std::span<const std::int64_t> axes) {
+  return reduce(rows::ReduceMin, x, axes);
+}
+Val reduce_prod(Val x, std::span<const std::int64_t> axes) {
+  return reduce(rows::ReduceProd, x, axes);
+}
+Val reduce_and(Val x, std::span<const std::int64_t> axes) {
+  return reduce(rows::ReduceAnd, x, axes);
+}
 
 }  // namespace tlaloc::ops

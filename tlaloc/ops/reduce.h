@@ -14,9 +14,10 @@ struct ReduceAttrs {
   static constexpr auto fields() { return std::tuple(ir::field("axes", &ReduceAttrs::axes)); }
 };
 
-/// What reductions share: shapes, traversal and batching. The op supplies
-///   static constexpr Identity kIdentity;                 the padding that changes nothing
-///   template <class T> static constexpr Acc<T> start();  template <class T> combine(Acc, T) -> Acc
+/// What reductions share: shapes and batching. The op supplies
+///   static constexpr Identity kIdentity;    the padding that changes nothing
+///   static bool accepts(DType);
+///   full eval, jvp and transpose
 struct Reduction {
   static constexpr bool kBatch = true;
   static void infer_axes(InferContext& c);
@@ -69,6 +70,29 @@ struct ReduceMax {
   static constexpr Refusal kNoTranspose = kNotLinear;
 };
 
+struct ReduceMin {
+  using Kind = Reduction;
+  using Attrs = ReduceAttrs;
+  static constexpr OpInfo kInfo{"reduce_min",
+                                "Smallest over axes; the highest value over nothing."};
+  static constexpr ir::Identity kIdentity = ir::Identity::highest;
+  static bool accepts(DType t) { return !is_complex(t); }
+  static void eval(EvalContext& c);
+  static void jvp(const Call& c, std::span<const Val> dx, std::span<Val> dy);
+  static constexpr Refusal kNoTranspose = kNotLinear;
+};
+/// The derivative multiplies what lies before and behind each element, so zeros are exact.
+struct ReduceProd {
+  using Kind = Reduction;
+  using Attrs = ReduceAttrs;
+  static constexpr OpInfo kInfo{"reduce_prod", "Product over axes; 1 over nothing."};
+  static constexpr ir::Identity kIdentity = ir::Identity::one;
+  static bool accepts(DType t) { return ReduceSum::accepts(t); }
+  static void eval(EvalContext& c);
+  static void jvp(const Call& c, std::span<const Val> dx, std::span<Val> dy);
+  static constexpr Refusal kNoTranspose = kNotLinear;
+};
+
 struct ReduceOr {
   using Kind = Reduction;
   using Attrs = ReduceAttrs;
@@ -80,8 +104,21 @@ struct ReduceOr {
   static constexpr Refusal kNoTranspose{"its operand has no tangent"};
 };
 
+struct ReduceAnd {
+  using Kind = Reduction;
+  using Attrs = ReduceAttrs;
+  static constexpr OpInfo kInfo{"reduce_and", "Bitwise and over axes; all ones over nothing."};
+  static constexpr ir::Identity kIdentity = ir::Identity::all_ones;
+  static bool accepts(DType t) { return ReduceOr::accepts(t); }
+  static void eval(EvalContext& c);
+  static constexpr Refusal kNoJvp = ReduceOr::kNoJvp;
+  static constexpr Refusal kNoTranspose = ReduceOr::kNoTranspose;
+};
+
 /// `small` (the operand without `axes`) broadcast back over them.
 Val broadcast_over(Val small, Type operand, std::span<const std::int64_t> axes);
+/// x with `axes` moved behind the others and made one.
+Val merge_axes(Val x, std::span<const std::int64_t> axes);
 /// All axes but `axes`, in order.
 std::vector<std::int64_t> other_axes(int rank, std::span<const std::int64_t> axes);
 

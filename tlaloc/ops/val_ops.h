@@ -107,7 +107,10 @@ Val transpose(Val x, std::span<const std::int64_t> permutation);
 // ---- reductions; the reduced axes vanish, none means the operand itself ----
 Val reduce_sum(Val x, std::span<const std::int64_t> axes);
 Val reduce_max(Val x, std::span<const std::int64_t> axes);
+Val reduce_min(Val x, std::span<const std::int64_t> axes);
+Val reduce_prod(Val x, std::span<const std::int64_t> axes);
 Val reduce_or(Val x, std::span<const std::int64_t> axes);
+Val reduce_and(Val x, std::span<const std::int64_t> axes);
 
 /// x itself, but never merged with what it is computed from.
 Val optimization_barrier(Val x);

@@ -47,6 +47,9 @@ Val Batcher::mask_ragged(Val x, int axis, ir::Identity identity) {
     // Conversion saturates, so infinity is the extreme of integers and true/false of bool.
     case ir::Identity::lowest: fill = t == DType::boolean ? 0 : -std::numeric_limits<double>::infinity(); break;
     case ir::Identity::highest: fill = std::numeric_limits<double>::infinity(); break;
+    case ir::Identity::all_ones:
+      fill = is_signed_integer(t) ? -1 : std::numeric_limits<double>::infinity();
+      break;
   }
   const Val r = ops::select(inside, x, ops::full(fill, x.type()));
   mark(r);

@@ -166,6 +166,19 @@ Ref conv(const Ref& x, const Ref& kernel, std::span<const WindowSpec> windows, s
   });
 }
 
+Ref pool(Pooling op, const Ref& x, const WindowSpec& window, AxesSpec axes, Where where) {
+  return apply({op == Pooling::max ? "max_pool" : "mean_pool", where}, std::array{x}, axes,
+               [&](std::span<const Val> in) {
+                 ops::PoolParams p{window.size, window.stride, window.dilation, {}, {}};
+                 for (int i = 1; i + 1 < in[0].rank(); ++i) {
+                   const auto [low, high] = window_padding(window, in[0].dim(i), Dim(window.size));
+                   p.low.push_back(low);
+                   p.high.push_back(high);
+                 }
+                 return op == Pooling::max ? ops::max_pool(in[0], p) : ops::mean_pool(in[0], p);
+               });
+}
+
 std::pair<Dim, Dim> window_padding(const WindowSpec& w, Dim size, Dim window) {
   if (!w.same) return {w.padding, w.padding};
   const Dim out = ceildiv(size, Dim(w.stride));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "tlaloc/ops/val_ops.h"
 
@@ -60,5 +61,15 @@ struct AttentionParams {
 /// […, heads, queries, keys]: bool keeps where true, floating is added. A query that sees no key
 /// gives zeros. Its derivative is declared on (q, k, v, mask, o, lse): no score matrix is kept.
 Val attention(Val q, Val k, Val v, Val mask, const AttentionParams& params);
+
+// ---- pooling: x [n, spatial…, c] ----
+struct PoolParams {
+  std::int64_t size = 1, stride = 1, dilation = 1;  ///< of every spatial axis
+  std::vector<Dim> low, high;                       ///< padding, per spatial axis
+};
+/// The first of equals wins and gets the whole gradient.
+Val max_pool(Val x, const PoolParams& params);
+/// The mean of the elements inside x.
+Val mean_pool(Val x, const PoolParams& params);
 
 }  // namespace tlaloc::ops

@@ -20,4 +20,13 @@ Val cummax(Val x, int axis, Running r = {});
 Val cummin(Val x, int axis, Running r = {});
 Val cumlogsumexp(Val x, int axis, Running r = {});
 
+// ---- orders ----
+struct Sorted {
+  Val values, positions;
+};
+/// Stable; NaN counts as the largest.
+Sorted sort(Val x, int axis, bool descending = false);
+/// result[.., i, ..] = x[.., positions[.., i, ..], ..]: equal ranks, equal sizes off the axis.
+Val take_along(Val x, Val positions, int axis);
+
 }  // namespace tlaloc::ops

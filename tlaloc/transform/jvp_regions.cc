@@ -123,8 +123,26 @@ PrimalTangent jvp_branches(Context& ctx, const Node& n, const Vals& x, const Val
   return r;
 }
 
+/// A derivative given by the user says nothing about values that the function captured: one that
+/// moves would silently have a zero derivative. The call's param "lifted" counts them, at the end.
+void refuse_moving_captures(const Node& n, const Vals& t) {
+  for (const ir::CallParam& p : n.as<CallAttrs>().params) {
+    if (p.name != "lifted") continue;
+    for (std::size_t k = t.size() - static_cast<std::size_t>(p.ints[0]); k < t.size(); ++k) {
+      if (!t[k]) continue;
+      refuse("TL-CUSTOM-001", n.op(),
+             "'" + n.as<CallAttrs>().name + "' has a derivative of its own and captures a value " +
+                 "that is being differentiated",
+             "pass the value as an argument", n.origin());
+    }
+  }
+}
+
 PrimalTangent jvp_call(Context& ctx, const Node& n, const Vals& x, const Vals& t, DimMap& dims) {
   const CallAttrs& attrs = n.as<CallAttrs>();
+  if (attrs.kind == CallKind::custom_jvp || attrs.kind == CallKind::custom_vjp) {
+    refuse_moving_captures(n, t);
+  }
   if (attrs.kind == CallKind::custom_jvp) return jvp_custom_jvp(n, x, t, dims);
   if (attrs.kind == CallKind::custom_vjp) return jvp_custom_vjp(ctx, n, x, t, dims);
   if (attrs.kind == CallKind::linear) {

@@ -144,19 +144,26 @@ void verify_if(const CheckedNode& c) {
   check_owners(c, a.arg_owner, n_args);
   check_owners(c, a.out_owner, n_out);
   // Lanes select every result that no branch owns, so these and the operands have them in front.
-  auto has_lanes = [&](Type t) {
-    if (t.rank() < predicate.rank()) return false;
-    for (int i = 0; i < predicate.rank(); ++i) {
+  auto has_lanes = [&](Type t, int lanes) {
+    if (t.rank() < lanes) return false;
+    for (int i = 0; i < lanes; ++i) {
       if (equal(t.dim(i), predicate.dim(i)) == Truth::no) return false;
     }
     return true;
   };
+  // Masks and lengths of outer lanes may have only those: they have no cotangent that would be
+  // summed over the inner ones before the select.
+  auto lanes_of = [&](Type t) {
+    const int all = predicate.rank();
+    return is_differentiable(t.dtype()) ? all : std::min(all, std::max(t.rank(), 1));
+  };
   for (std::size_t k = 0; k < n_args; ++k) {
-    if (a.arg_owner[k] < 0) c.check(has_lanes(operand(c, k + 1)), "an operand lacks the lanes");
+    const Type t = operand(c, k + 1);
+    if (a.arg_owner[k] < 0) c.check(has_lanes(t, lanes_of(t)), "an operand lacks the lanes");
   }
   for (std::size_t k = 0; k < n_out; ++k) {
     if (a.out_owner[k] < 0)
-      c.check(has_lanes(c.node.result_types()[k]), "a result lacks the lanes");
+      c.check(has_lanes(c.node.result_types()[k], predicate.rank()), "a result lacks the lanes");
   }
   for (std::size_t branch = 0; branch < 2; ++branch) {
     Side side(c, branch);

@@ -86,8 +86,9 @@ PrimalTangent jvp_branches(Context& ctx, const Node& n, const Vals& x, const Val
     stable = true;
     parts.clear();
     Mask next(out.size(), false);
-    for (const Region& r : n.regions()) {
-      parts.push_back(&jvp_graph(ctx, r.graph, active, out));
+    // A call's derivative graphs are not branches.
+    for (std::size_t k = 0; k < (is_if ? 2 : 1); ++k) {
+      parts.push_back(&jvp_graph(ctx, n.region(k).graph, active, out));
       next = either(next, parts.back()->out);
     }
     for (const Masked* p : parts) stable = stable && p->out == next;

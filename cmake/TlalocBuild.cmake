@@ -18,6 +18,8 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 add_compile_options(-ffp-contract=off)
 # GCC warns of members that designated initializers leave to their defaults, which is what those are for.
 add_compile_options(-Wall -Wextra -Wpedantic -Wno-missing-field-initializers)
+# Clang reports libstdc++ 12 for using its own deprecated get_temporary_buffer in std::stable_sort.
+add_compile_options("$<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>")
 if(TLALOC_WERROR)
   add_compile_options(-Werror)
 endif()

@@ -29,7 +29,7 @@ void IntegerPow::infer(InferContext& c) {
   const std::int64_t n = c.as<IntegerPowAttrs>().exponent;
   if (!is_float(t) && !is_integer(t)) c.fail(kDTypeError, "takes numbers");
   if (n < 0 && is_integer(t)) {
-    c.fail(kAttrError, "an integer has no negative power", "convert the operand to a float first");
+    c.fail(kDTypeError, "an integer has no negative power", "convert the operand to a float first");
   }
   if (n < -(std::int64_t{1} << 31) || n > (std::int64_t{1} << 31)) {
     c.fail(kAttrError, "the exponent must lie within 2^31", "use pow");

@@ -156,7 +156,7 @@ TEST(Elementwise, IntegersWrapAndNeverTrap) {
     EXPECT_EQ(
         difference(eval(rows::IntegerPow, power(3), {numbers(t, {3, 0})}), numbers(t, {27, 0})),
         "");
-    EXPECT_EQ(refusal(rows::IntegerPow, power(-1), {Type::scalar(t)}), "TL-ATTR-001");
+    EXPECT_EQ(refusal(rows::IntegerPow, power(-1), {Type::scalar(t)}), "TL-DTYPE-004");
   }
 }
 

@@ -173,7 +173,7 @@ void Cases::add(const std::string& label, std::vector<HostArray> inputs, const B
 std::vector<const Row*> all_rows() {
   std::vector<const Row*> by_id(ops::table().size());
   for (auto family : {elementwise_rows(), constant_rows(), shape_rows(), reduction_rows(),
-                      indexing_rows(), linalg_rows(), region_rows()}) {
+                      order_rows(), indexing_rows(), linalg_rows(), region_rows()}) {
     for (const Row& row : family) by_id[row.op->id] = &row;
   }
   return by_id;

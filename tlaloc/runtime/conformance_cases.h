@@ -100,6 +100,7 @@ std::span<const Row> elementwise_rows();
 std::span<const Row> constant_rows();
 std::span<const Row> shape_rows();
 std::span<const Row> reduction_rows();
+std::span<const Row> order_rows();
 std::span<const Row> indexing_rows();
 std::span<const Row> linalg_rows();
 std::span<const Row> region_rows();

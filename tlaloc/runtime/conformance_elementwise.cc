@@ -65,6 +65,56 @@ void conversions(Cases& cases, const Row&) {
   }
 }
 
+void shifts(Cases& cases, const Row& row) {
+  elementwise(cases, row);
+  // Random amounts shift everything out: these stay around the width.
+  for (DType t : dtypes()) {
+    if (!is_integer(t)) continue;
+    HostArray amounts(t, {16});
+    dispatch(t, [&]<class T>(TypeTag<T>) {
+      for (T& a : amounts.as_mutable<T>()) {
+        a = static_cast<T>(static_cast<int>(cases.integer(0, bit_width(t) + 2)) - 1);
+      }
+    });
+    cases.add("amounts/" + shape_label(t, {16}), {cases.array(t, {16}), amounts},
+              [&](const Vals& p, Sizes&) -> Vals {
+                return ir::Builder::current().emit_all(*row.op, nullptr, p);
+              });
+  }
+}
+void integer_powers(Cases& cases, const Row& row) {
+  for (int n : {-3, -1, 2, 5}) {
+    over_dtypes(cases, row, std::to_string(n) + "/",
+                [&](const Vals& p) -> Vals { return {ops::integer_pow(p[0], n)}; });
+  }
+}
+void clamps(Cases& cases, const Row& row) {
+  over_dtypes(cases, row, "", [](const Vals& p) -> Vals { return {ops::clamp(p[0], p[1], p[2])}; });
+  for (DType t : dtypes()) {
+    cases.add("scalar bounds/" + shape_label(t, {3, 5}),
+              {cases.array(t, {}), cases.array(t, {3, 5}), cases.array(t, {})},
+              [](const Vals& p, Sizes&) -> Vals { return {ops::clamp(p[0], p[1], p[2])}; });
+  }
+}
+void precisions(Cases& cases, const Row& row) {
+  for (auto [exponent, mantissa] : {std::pair{5, 10}, {8, 7}, {4, 3}, {2, 1}, {11, 3}}) {
+    over_dtypes(
+        cases, row, std::to_string(exponent) + "." + std::to_string(mantissa) + "/",
+        [&](const Vals& p) -> Vals { return {ops::reduce_precision(p[0], exponent, mantissa)}; });
+  }
+}
+void bitcasts(Cases& cases, const Row&) {
+  for (DType from : dtypes()) {
+    for (DType to : dtypes()) {
+      if (from == to || from == DType::boolean || to == DType::boolean) continue;
+      const std::int64_t parts = std::max(1, byte_size(to) / byte_size(from));
+      const Extents shape = parts == 1 ? Extents{3, 5} : Extents{3, parts};
+      cases.add(std::string(name(to)) + "/" + shape_label(from, shape), {cases.array(from, shape)},
+                [&](const Vals& p, Sizes&) -> Vals { return {ops::bitcast_convert(p[0], to)}; });
+    }
+  }
+}
+
 void constants(Cases& cases, const Row&) {
   for (DType t : dtypes()) {
     for (const Extents& shape : shapes(t != DType::f32)) {
@@ -123,6 +173,21 @@ constexpr std::array kElementwise{
     Row{&rows::Tanh, elementwise, Values::any, 4},
     Row{&rows::Sin, elementwise, Values::moderate, 4},
     Row{&rows::Cos, elementwise, Values::moderate, 4},
+    Row{&rows::Tan, elementwise, Values::moderate, 4},
+    Row{&rows::Asin, elementwise, Values::any, 4},
+    Row{&rows::Acos, elementwise, Values::any, 4},
+    Row{&rows::Atan, elementwise, Values::any, 4},
+    Row{&rows::Sinh, elementwise, Values::any, 4},
+    Row{&rows::Cosh, elementwise, Values::any, 4},
+    Row{&rows::Asinh, elementwise, Values::any, 4},
+    Row{&rows::Acosh, elementwise, Values::any, 4},
+    Row{&rows::Atanh, elementwise, Values::any, 4},
+    Row{&rows::Erf, elementwise, Values::any, 4},
+    Row{&rows::Erfc, elementwise, Values::moderate, 16},
+    Row{&rows::ErfInv, elementwise, Values::any, 16},
+    Row{&rows::IsFinite, elementwise},
+    Row{&rows::Popcnt, elementwise},
+    Row{&rows::Clz, elementwise},
     Row{&rows::Add, elementwise, Values::any, 0, 2},
     Row{&rows::Sub, elementwise, Values::any, 0, 2},
     Row{&rows::Mul, elementwise, Values::any, 0, 2},
@@ -132,6 +197,17 @@ constexpr std::array kElementwise{
     Row{&rows::And, elementwise, Values::any, 0, 2},
     Row{&rows::Or, elementwise, Values::any, 0, 2},
     Row{&rows::Not, elementwise},
+    Row{&rows::Xor, elementwise, Values::any, 0, 2},
+    Row{&rows::ShiftLeft, shifts, Values::any, 0, 2},
+    Row{&rows::ShiftRightArithmetic, shifts, Values::any, 0, 2},
+    Row{&rows::ShiftRightLogical, shifts, Values::any, 0, 2},
+    Row{&rows::Rem, elementwise, Values::any, 0, 2},
+    Row{&rows::Pow, elementwise, Values::moderate, 4, 2},
+    Row{&rows::Atan2, elementwise, Values::any, 4, 2},
+    Row{&rows::IntegerPow, integer_powers, Values::moderate, 4},
+    Row{&rows::Clamp, clamps, Values::any, 0, 3},
+    Row{&rows::ReducePrecision, precisions},
+    Row{&rows::BitcastConvert, bitcasts},
     Row{&rows::Compare, comparisons, Values::any, 0, 2},
     Row{&rows::Select, selections},
     Row{&rows::Convert, conversions},

@@ -117,7 +117,10 @@ constexpr std::array kShapes{
 constexpr std::array kReductions{
     Row{&rows::ReduceSum, reductions, Values::small},
     Row{&rows::ReduceMax, reductions},
+    Row{&rows::ReduceMin, reductions},
+    Row{&rows::ReduceProd, reductions, Values::small},
     Row{&rows::ReduceOr, reductions},
+    Row{&rows::ReduceAnd, reductions},
 };
 
 }  // namespace

@@ -49,7 +49,14 @@ class Chooser {
   bool local(Dim d) const {
     return d.mentions([&](Symbol s) { return std::ranges::binary_search(q_.local_dims, s.id()); });
   }
+  bool rebound(ValueId v) const {
+    if (q_.rebound.empty()) return false;
+    return std::ranges::any_of(g_.type(v).shape(), [&](Dim d) {
+      return d.mentions([&](Symbol s) { return std::ranges::binary_search(q_.rebound, s.id()); });
+    });
+  }
   bool saveable(ValueId v) const {
+    if (rebound(v)) return false;
     if (!q_.place.remat.empty() && !g_.is_param(v) && !named_by_policy(v)) return false;
     if (q_.local_dims.empty()) return true;
     const Type t = g_.type(v);

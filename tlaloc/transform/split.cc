@@ -103,8 +103,11 @@ class Splitter {
     }
     std::ranges::sort(needed);
     needed.erase(std::unique(needed.begin(), needed.end()), needed.end());
-    kept_ = choose_residuals({*s_, unknown_, needed, local, policy_, place_});
-    mark_again(needed);
+    std::vector<std::uint32_t> rebound;
+    do {
+      kept_ = choose_residuals({*s_, unknown_, needed, local, rebound, policy_, place_});
+      mark_again(needed);
+    } while (add_rebound(rebound));
     Split r;
     r.out_unknown = out_unknown_;
     build_unknown(r);
@@ -127,6 +130,30 @@ class Splitter {
         if (!kept_[a]) todo.push_back(a);
       }
     }
+  }
+
+  /// A node that is computed again binds its sizes anew, so nothing may be kept that mentions the
+  /// old ones: the two could not be proved equal. Adds such symbols; false if there are none.
+  bool add_rebound(std::vector<std::uint32_t>& rebound) const {
+    const std::size_t before = rebound.size();
+    for (std::uint32_t i = 0; i < s_->node_count(); ++i) {
+      if (!again_[i]) continue;
+      for (Symbol s : s_->node(i).bound()) {
+        for (ValueId v = 0; v < s_->value_count(); ++v) {
+          if (!kept_[v] || !s_->type(v).has_symbols()) continue;
+          const auto shape = s_->type(v).shape();
+          if (std::ranges::none_of(shape, [&](Dim d) {
+                return d.mentions([&](Symbol t) { return t == s; });
+              })) {
+            continue;
+          }
+          rebound.push_back(s.id());
+          break;
+        }
+      }
+    }
+    std::ranges::sort(rebound);
+    return rebound.size() > before;
   }
 
   void build_unknown(Split& r) {

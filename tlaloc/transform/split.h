@@ -49,6 +49,8 @@ struct ResidualQuery {
   const std::vector<bool>& unknown;      ///< values
   const std::vector<ValueId>& needed;    ///< known values that the unknown part reads
   const std::vector<std::uint32_t>& local_dims;  ///< symbol ids that may not leave (sorted)
+  /// Symbol ids (sorted) that the unknown part binds anew: what mentions them may not be kept.
+  const std::vector<std::uint32_t>& rebound;
   const Policy& policy;
   const SplitPlace& place;
 };

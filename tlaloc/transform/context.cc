@@ -65,6 +65,15 @@ std::vector<Append> substitute(std::vector<Append> append, const DimMap& map) {
   return append;
 }
 
+CallAttrs plain_call(const CallAttrs& a, const std::string& suffix) {
+  CallAttrs r = a;
+  r.kind = CallKind::plain;
+  r.n_residuals = 0;
+  r.policy.clear();
+  r.name += suffix;
+  return r;
+}
+
 void refuse(const char* code, const ir::OpDef& op, const std::string& message,
             const std::string& hint, const ir::Origin& origin) {
   throw UserError({code, op.name, message, hint, origin.place});

@@ -171,6 +171,9 @@ std::vector<std::pair<Symbol, std::int64_t>> only_in(
 /// Appends with their lengths under a substitution.
 std::vector<Append> substitute(std::vector<Append> append, const DimMap& map);
 
+/// The attributes of a plain call that stands for a part of `a`, which may have been a declared one.
+CallAttrs plain_call(const CallAttrs& a, const std::string& suffix);
+
 [[noreturn]] void refuse(const char* code, const ir::OpDef& op, const std::string& message,
                          const std::string& hint, const ir::Origin& origin);
 

@@ -14,9 +14,7 @@ PrimalTangent jvp_custom_jvp(const Node& n, const Vals& x, const Vals& t, const 
   for (std::size_t k = 0; k < x.size(); ++k) {
     if (is_differentiable(x[k].dtype())) args.push_back(or_zeros(t[k], x[k]));
   }
-  CallAttrs attrs = n.as<CallAttrs>();
-  attrs.name += ".jvp";
-  attrs.kind = CallKind::plain;
+  const CallAttrs attrs = plain_call(n.as<CallAttrs>(), ".jvp");
   const auto types = substitute(rule.graph->result_types(), map);
   const Vals out = emit_call(attrs, args, {make_region(rule.graph, map)}, types).out;
   PrimalTangent r;
@@ -34,9 +32,7 @@ PrimalTangent jvp_custom_vjp(Context& ctx, const Node& n, const Vals& x, const V
   const DimMap fwd_map = region_map(fwd, dims), bwd_map = region_map(bwd, dims);
   const CallAttrs& base = n.as<CallAttrs>();
   const std::size_t n_out = n.result_count();
-  CallAttrs attrs = base;
-  attrs.kind = CallKind::plain;
-  attrs.name = base.name + ".fwd";
+  CallAttrs attrs = plain_call(base, ".fwd");
   DimMap map = fwd_map;
   std::vector<Symbol> bound;
   for (Dim d : fwd.graph->result_dims()) {
@@ -112,8 +108,8 @@ PrimalTangent jvp_branches(Context& ctx, const Node& n, const Vals& x, const Val
                 join(a.out_owner, pick(a.out_owner, out)));
   } else {
     CallAttrs attrs = n.as<CallAttrs>();
+    if (attrs.kind == CallKind::linear) attrs = plain_call(attrs, "");
     attrs.name += ".jvp";
-    if (attrs.kind == CallKind::linear) attrs.kind = CallKind::plain;
     c = emit_call(std::move(attrs), args, std::move(regions), types, bound);
   }
   bind_dims(n.bound(), c.bound, dims);

@@ -126,10 +126,7 @@ Vals split_branches(Context& ctx, const Node& n, const Vals& x, const Mask& unkn
     known = emit_if(x[0], known_args, std::move(known_regions), types, bound,
                     pick(arg_owner, negated(ua)), owners);
   } else {
-    CallAttrs attrs = n.as<CallAttrs>();
-    attrs.kind = CallKind::plain;
-    attrs.name += ".known";
-    known = emit_call(std::move(attrs), known_args, std::move(known_regions), types, bound);
+    known = emit_call(plain_call(n.as<CallAttrs>(), ".known"), known_args, std::move(known_regions), types, bound);
   }
   DimMap renamed;  // interning may have answered with an older node
   bind_dims(bound, known.bound, renamed);
@@ -178,10 +175,8 @@ Vals split_branches(Context& ctx, const Node& n, const Vals& x, const Mask& unkn
     late = emit_if(x[0], all_args, std::move(unknown_regions), unknown_types, {},
                    join(residual_owner, pick(arg_owner, ua)), pick(out_owner, out));
   } else {
-    CallAttrs attrs = n.as<CallAttrs>();
-    attrs.kind = CallKind::plain;
-    attrs.name += ".unknown";
-    late = emit_call(std::move(attrs), all_args, std::move(unknown_regions), unknown_types);
+    late = emit_call(plain_call(n.as<CallAttrs>(), ".unknown"), all_args,
+                     std::move(unknown_regions), unknown_types);
   }
   Vals r;
   std::size_t k0 = 0, k1 = 0;

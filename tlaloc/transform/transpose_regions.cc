@@ -15,11 +15,9 @@ void transpose_declared(const TransposeSite& s) {
   for (std::size_t k = 0; k < s.ct.size(); ++k) {
     args.push_back(s.ct[k] ? s.ct[k] : ops::zeros(s.node.result_types()[k].substitute(s.dims)));
   }
-  CallAttrs attrs = a;
-  attrs.kind = CallKind::plain;
+  CallAttrs attrs = plain_call(a, "");
   if (attrs.name.ends_with(".lin")) attrs.name.resize(attrs.name.size() - 4);
   attrs.name += ".bwd";
-  attrs.n_residuals = 0;
   const auto types = substitute(bwd.graph->result_types(), map);
   const Vals out = emit_call(attrs, args, {make_region(bwd.graph, map)}, types).out;
   for (std::size_t k = 0; k < out.size(); ++k) {
@@ -90,10 +88,7 @@ void transpose_branches(const TransposeSite& s) {
   if (is_if) {
     results = emit_if(s.x[0], args, std::move(regions), types, {}, arg_owner, out_owner).out;
   } else {
-    CallAttrs attrs = n.as<CallAttrs>();
-    attrs.kind = CallKind::plain;
-    attrs.name += ".t";
-    results = emit_call(std::move(attrs), args, std::move(regions), types).out;
+    results = emit_call(plain_call(n.as<CallAttrs>(), ".t"), args, std::move(regions), types).out;
   }
   for (std::size_t i = 0; i < given.size(); ++i) s.put(off + given[i], results[i]);
 }

@@ -4,10 +4,12 @@ SHELL := bash
 
 # Seconds that each fuzz target runs.
 FUZZ_SECONDS ?= 60
+# Random programs that random-long checks.
+RANDOM_PROGRAMS ?= 100000
 
 sources = $(shell git ls-files '*.cc' '*.h')
 
-.PHONY: demo test test-clang test-asan test-tsan fuzz fuzz-long bench format format-check tidy clean
+.PHONY: demo test test-clang test-asan test-tsan fuzz fuzz-long random-long faults bench format format-check tidy clean
 
 define build
 	cmake --preset $(1) --log-level=WARNING
@@ -34,8 +36,18 @@ fuzz:  ## Runs each fuzz target for FUZZ_SECONDS
 	$(call build,fuzz)
 	tools/fuzz build/fuzz $(FUZZ_SECONDS)
 
-fuzz-long:
+fuzz-long: random-long
 	$(MAKE) fuzz FUZZ_SECONDS=3600
+
+random-long:  ## Checks many random programs' derivatives; a run that was stopped goes on
+	./setup --build
+	cmake --preset release --log-level=WARNING
+	cmake --build --preset release --target transform_random
+	build/release/tests/transform/transform_random 0 $(RANDOM_PROGRAMS) 2 build/release/random
+
+faults:  ## Plants faults in the rules of differentiation and shows that the tests find them
+	./setup --build
+	tests/transform/faults.py build/faults
 
 bench:  ## Builds and runs the benchmarks
 	./setup --build

@@ -43,7 +43,8 @@ void add_scan_programs(std::vector<Program>& to) {
     to.push_back({name, graph_of(types, f, name), std::move(args)});
   };
   add("silu", {f64({n})}, {a}, [](const Vals& p) { return Vals{silu(p[0])}; });
-  add("rnn", {f64({3, 3}), f64({3}), f64({n, 3})},
+  const Symbol h = Symbol::fresh("h");
+  add("rnn", {f64({h, h}), f64({h}), f64({n, h})},
       {w, reals({0.1, -0.5, 0.7}),
        reals({0.3, -0.8, 0.5, 0.9, 0.2, -0.4, -0.6, 0.1, 0.7, 0.4, -0.2, 0.6}, {4, 3})},
       [](const Vals& p) { return Vals{rnn(p[0], p[1], p[2])}; });

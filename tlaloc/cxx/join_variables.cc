@@ -1,0 +1,152 @@
+// Coalescing as in a register allocator: two variables interfere where one is written while the
+// other is still needed; copies between variables that don't interfere vanish.
+#include <algorithm>
+#include <set>
+
+#include "tlaloc/cxx/liveness.h"
+#include "tlaloc/cxx/passes.h"
+
+namespace tlaloc::cxx {
+namespace {
+
+struct Copy {
+  VarId a, b;
+  int depth;
+};
+void find_copies(const Block& body, int depth, std::vector<Copy>& copies) {
+  for (const Stmt& s : body) {
+    if (s.kind == Stmt::Kind::assign && is_var(*s.value) && s.value->var != s.target) {
+      copies.push_back({s.target, s.value->var, depth});
+    }
+    const bool loop = s.kind == Stmt::Kind::loop || s.kind == Stmt::Kind::count;
+    each_block(s, [&](const Block& b) { find_copies(b, depth + loop, copies); });
+  }
+}
+
+void count_writes(const Block& b, std::vector<int>& writes) {
+  for (const Stmt& s : b) {
+    each_write(s, [&](VarId v) { ++writes[v]; });
+    each_block(s, [&](const Block& inner) { count_writes(inner, writes); });
+  }
+}
+
+/// Which candidates are written while others are needed.
+class Interference {
+ public:
+  Interference(const Function& f, const std::vector<VarId>& candidates)
+      : live_(f, candidates, [this](const Stmt& s, VarId v, const Live& after) { meet(s, v, after); }) {
+    with_.resize(static_cast<std::size_t>(live_.size()));
+    live_.run();
+  }
+  int number(VarId v) const { return live_.number(v); }
+  std::size_t size() const { return with_.size(); }
+  const std::set<int>& with(int i) const { return with_[static_cast<std::size_t>(i)]; }
+
+ private:
+  void meet(const Stmt& s, VarId v, const Live& after) {
+    const int i = live_.number(v);
+    // A copy does not change what the other one holds.
+    const int copied = s.kind == Stmt::Kind::assign && is_var(*s.value) ? live_.number(s.value->var) : -1;
+    for (int k = 0; k < live_.size(); ++k) {
+      if (!after[static_cast<std::size_t>(k)] || k == i || k == copied || live_.exempt(i, k)) continue;
+      with_[static_cast<std::size_t>(i)].insert(k);
+      with_[static_cast<std::size_t>(k)].insert(i);
+    }
+  }
+  Liveness live_;
+  std::vector<std::set<int>> with_;
+};
+
+/// Classes of variables that become one.
+class Classes {
+ public:
+  Classes(const Function& f, const Interference& live) : f_(f), live_(live), parent_(live.size()), member_(live.size()) {
+    for (std::size_t k = 0; k < parent_.size(); ++k) {
+      parent_[k] = static_cast<int>(k);
+      member_[k] = {static_cast<int>(k)};
+    }
+  }
+  int root(int i) const {
+    while (parent_[static_cast<std::size_t>(i)] != i) i = parent_[static_cast<std::size_t>(i)];
+    return i;
+  }
+  bool join(VarId a, VarId b, std::vector<VarId>& representative) {
+    int x = root(live_.number(a)), y = root(live_.number(b));
+    if (x == y) return true;
+    VarId& rx = representative[static_cast<std::size_t>(x)];
+    VarId& ry = representative[static_cast<std::size_t>(y)];
+    const Var &vx = f_.vars[rx], &vy = f_.vars[ry];
+    if (vx.type != vy.type) return false;
+    const bool both_named = vx.rank >= NameRank::user && vy.rank >= NameRank::user;
+    if (both_named && vx.name != vy.name) return false;
+    for (int m : member_[static_cast<std::size_t>(x)]) {
+      for (int n : member_[static_cast<std::size_t>(y)]) {
+        if (live_.with(m).contains(n)) return false;
+      }
+    }
+    // The better name stays.
+    if (vy.rank > vx.rank) std::swap(x, y);
+    auto& into = member_[static_cast<std::size_t>(x)];
+    auto& from = member_[static_cast<std::size_t>(y)];
+    into.insert(into.end(), from.begin(), from.end());
+    from.clear();
+    parent_[static_cast<std::size_t>(y)] = x;
+    return true;
+  }
+
+ private:
+  const Function& f_;
+  const Interference& live_;
+  std::vector<int> parent_;
+  std::vector<std::vector<int>> member_;
+};
+
+void rename_all(Block& b, const std::vector<VarId>& to) {
+  std::erase_if(b, [&](Stmt& s) {
+    s.target = to[s.target];
+    each_expr(s, [&](ExprRef& e) { e = rename(e, [&](VarId v) { return to[v]; }); });
+    for (Assignment& m : s.moves) m.target = to[m.target];
+    each_block(s, [&](Block& inner) { rename_all(inner, to); });
+    return s.kind == Stmt::Kind::assign && is_var(*s.value) && s.value->var == s.target;
+  });
+}
+
+}  // namespace
+
+void join_variables(Function& f) {
+  std::vector<Copy> copies;
+  find_copies(f.body, 0, copies);
+  std::vector<VarId> candidates;
+  for (const Copy& c : copies) {
+    candidates.push_back(c.a);
+    candidates.push_back(c.b);
+  }
+  const Interference live(f, candidates);
+  Classes classes(f, live);
+  std::ranges::stable_sort(copies, [](const Copy& a, const Copy& b) { return a.depth > b.depth; });
+  std::vector<VarId> representative(live.size());
+  for (const Copy& c : copies) {
+    representative[static_cast<std::size_t>(live.number(c.a))] = c.a;
+    representative[static_cast<std::size_t>(live.number(c.b))] = c.b;
+  }
+  std::vector<int> writes(f.vars.size());
+  count_writes(f.body, writes);
+  for (VarId p : f.params) writes[p] = 2;
+  for (const Copy& c : copies) {
+    // A value that is computed once and read more than once keeps its name.
+    const bool value = !f.vars[c.b].array && writes[c.b] == 1;
+    if (!value) classes.join(c.a, c.b, representative);
+  }
+  std::vector<VarId> to(f.vars.size());
+  for (VarId v = 0; v < to.size(); ++v) {
+    to[v] = v;
+    if (live.number(v) < 0) continue;
+    to[v] = representative[static_cast<std::size_t>(classes.root(live.number(v)))];
+    Var& into = f.vars[to[v]];
+    into.counter = into.counter || f.vars[v].counter;
+    into.history = into.history || f.vars[v].history;
+  }
+  rename_all(f.body, to);
+}
+
+}  // namespace tlaloc::cxx

@@ -1,0 +1,32 @@
+// What the functions of one printed text share.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "tlaloc/cxx/code.h"
+#include "tlaloc/cxx/helpers.h"
+#include "tlaloc/ir/graph.h"
+
+namespace tlaloc::cxx {
+
+/// A struct of results.
+struct Record {
+  std::string name;
+  std::vector<std::string> fields;
+  std::vector<std::string> types;
+};
+
+struct Module {
+  Needs needs;
+  /// Callees first. Each returns its record, or its only result.
+  std::vector<Function> functions;
+  std::unordered_map<std::string, Record> records;  ///< by function name
+  /// Graphs that are called more than once, and the functions they became.
+  std::unordered_map<std::uint64_t, int> calls;
+  std::unordered_map<std::uint64_t, std::string> callees;
+};
+
+}  // namespace tlaloc::cxx

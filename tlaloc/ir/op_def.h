@@ -100,6 +100,9 @@ class BatchContext {
   virtual bool batched(int k) const = 0;
   /// Operand k with the lane axis in front, broadcast if it was shared.
   virtual Val lifted(int k) = 0;
+  /// The value of a size in each lane, i64[lanes], where lanes differ; absent where they agree.
+  /// UserError TL-VMAP-002 for arithmetic on a size that differs.
+  virtual Val lengths(Dim size) = 0;
   /// `x` (lanes in front) with positions beyond each lane's length of a ragged `axis` replaced.
   virtual Val mask_ragged(Val x, int axis, Identity identity) = 0;
   /// Result k with the lane axis in front.

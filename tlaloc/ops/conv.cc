@@ -2,6 +2,7 @@
 
 #include "tlaloc/ops/dim_quotient.h"
 #include "tlaloc/ops/kinds.h"
+#include "tlaloc/ops/merging.h"
 #include "tlaloc/ops/val_index.h"
 
 namespace tlaloc::ops {
@@ -16,46 +17,6 @@ Dim dilated(Dim n, std::int64_t dilation) {
 bool covers(AxisList axes, std::int64_t a, std::int64_t b, int rank) {
   axes.insert(axes.end(), {a, b});
   return axes.size() == usize(rank) && are_axes(axes, rank);
-}
-
-// ---- merging and splitting axes ----
-
-/// Axis `from` comes to stand right in front of axis `to` and is merged into it, as the major part.
-Val merge_axis(Val x, std::int64_t from, std::int64_t to) {
-  AxisList order = axis_range(0, x.rank());
-  order.erase(order.begin() + from);
-  const std::int64_t at = to - (from < to);
-  order.insert(order.begin() + at, from);
-  x = ops::transpose(x, order);
-  std::vector<Dim> shape(x.shape().begin(), x.shape().end());
-  shape[usize(at + 1)] *= shape[usize(at)];
-  shape.erase(shape.begin() + at);
-  return reshape(x, shape);
-}
-/// Axis `axis` becomes two: `major` and the rest.
-Val split_axis(Val x, std::int64_t axis, Dim major) {
-  std::vector<Dim> shape(x.shape().begin(), x.shape().end());
-  shape.insert(shape.begin() + axis, major);
-  shape[usize(axis + 1)] = quotient(shape[usize(axis + 1)], major);
-  return reshape(x, shape);
-}
-Val axis_to_front(Val x, std::int64_t axis) {
-  AxisList order = axis_range(0, x.rank());
-  order.erase(order.begin() + axis);
-  order.insert(order.begin(), axis);
-  return ops::transpose(x, order);
-}
-/// [lanes, …, groups * n, …] -> […, groups * lanes * n, …]; `axis` counts behind the lanes.
-Val merge_lanes(Val x, std::int64_t axis, Dim groups) {
-  if (groups == Dim(1)) return merge_axis(x, 0, axis + 1);
-  x = split_axis(x, axis + 1, groups);
-  return merge_axis(merge_axis(x, 0, axis + 2), axis, axis + 1);
-}
-/// The inverse of merge_lanes.
-Val split_lanes(Val x, std::int64_t axis, Dim lanes, Dim groups) {
-  if (groups == Dim(1)) return axis_to_front(split_axis(x, axis, lanes), axis);
-  x = split_axis(split_axis(x, axis, groups), axis + 1, lanes);  // […, groups, lanes, n, …]
-  return merge_axis(axis_to_front(x, axis + 1), axis + 1, axis + 2);
 }
 
 // ---- the gradients ----
@@ -204,22 +165,26 @@ void Convolution::batch(const Call& c, BatchContext& ctx) {
     }
     return x;
   };
-  Val lhs = c.in[0], rhs = c.in[1];
-  if (ctx.batched(0)) lhs = lifted(0, {d.lhs_feature});
-  if (ctx.batched(1)) rhs = lifted(1, {d.rhs_in});
-  if (!ctx.batched(1)) {
+  auto mapped = [&](int k, std::int64_t contracted) {
+    return ctx.batched(k) ||
+           ctx.lengths(dim_at(c.in_types[static_cast<std::size_t>(k)], contracted));
+  };
+  const bool right = mapped(1, d.rhs_in), left = mapped(0, d.lhs_feature) || !right;
+  Val lhs = left ? lifted(0, {d.lhs_feature}) : c.in[0];
+  Val rhs = right ? lifted(1, {d.rhs_in}) : c.in[1];
+  if (!right) {
     lhs = merge_lanes(lhs, d.lhs_batch, batch_groups);
-    ctx.set(0, split_lanes(convolution(lhs, rhs, a), d.out_batch, lanes, 1));
-  } else if (!ctx.batched(0)) {
+    ctx.set(0, split_lanes(convolution(lhs, rhs, a), d.out_batch, lanes));
+  } else if (!left) {
     rhs = merge_lanes(rhs, d.rhs_out, groups);
     ctx.set(0, split_lanes(convolution(lhs, rhs, a), d.out_feature, lanes, groups));
   } else {
     // One group per lane, and the old groups inside.
     const bool by_batch = batch_groups != Dim(1);
-    lhs = merge_lanes(lhs, by_batch ? d.lhs_batch : d.lhs_feature, 1);
-    rhs = merge_lanes(rhs, d.rhs_out, 1);
+    lhs = merge_lanes(lhs, by_batch ? d.lhs_batch : d.lhs_feature);
+    rhs = merge_lanes(rhs, d.rhs_out);
     (by_batch ? a.batch_groups : a.feature_groups) *= lanes;
-    ctx.set(0, split_lanes(convolution(lhs, rhs, a), d.out_feature, lanes, 1));
+    ctx.set(0, split_lanes(convolution(lhs, rhs, a), d.out_feature, lanes));
   }
 }
 

@@ -130,7 +130,15 @@ void DotGeneral::transpose(const Call& c, std::span<const Val> ct, CotangentSink
 
 void DotGeneral::batch(const Call& c, BatchContext& ctx) {
   DotDims d = c.as<DotDims>();
-  const bool left = ctx.batched(0), right = ctx.batched(1);
+  // A sum over an axis whose size differs between lanes differs even where the values are shared.
+  auto mapped = [&](int k, const AxisList& contracted) {
+    bool r = ctx.batched(k);
+    for (std::int64_t axis : contracted) {
+      r = r || ctx.lengths(c.in_types[static_cast<std::size_t>(k)].dim(static_cast<int>(axis)));
+    }
+    return r;
+  };
+  const bool right = mapped(1, d.rhs_contract), left = mapped(0, d.lhs_contract) || !right;
   Val a = left ? ctx.lifted(0) : c.in[0], b = right ? ctx.lifted(1) : c.in[1];
   const auto nb = static_cast<std::int64_t>(d.lhs_batch.size());
   const std::int64_t n_left =

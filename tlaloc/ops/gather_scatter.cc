@@ -3,6 +3,7 @@
 #include "tlaloc/ops/convert_element.h"
 #include "tlaloc/ops/elementwise_arith.h"
 #include "tlaloc/ops/indexing.h"
+#include "tlaloc/ops/ragged.h"
 #include "tlaloc/ops/strided.h"
 
 namespace tlaloc::ops {
@@ -22,16 +23,6 @@ HostArray fill_value(DType dtype, std::optional<double> wanted) {
       return HostArray::scalar<T>(std::numeric_limits<T>::max());
     }
   });
-}
-
-/// Window sizes, one per operand axis, of a scatter.
-std::vector<Dim> window_sizes(const IndexDims& dims, Type operand, Type updates) {
-  std::vector<Dim> sizes(usize(operand.rank()), 1);
-  const AxisList kept = window_operand_axes(dims, operand.rank());
-  for (std::size_t k = 0; k < kept.size(); ++k) {
-    sizes[usize(kept[k])] = updates.dim(static_cast<int>(dims.window_axes[k]));
-  }
-  return sizes;
 }
 
 }  // namespace
@@ -100,6 +91,10 @@ void Gather::transpose(const Call& c, std::span<const Val> ct, CotangentSink& si
 }
 void Gather::batch(const Call& c, BatchContext& ctx) {
   GatherAttrs a = c.as<GatherAttrs>();
+  for (std::int64_t axis : a.dims.index_map) {
+    require_same_in_lanes(ctx, c.in_types[0].dim(static_cast<int>(axis)), *c.op, "indexed size");
+    require_same_in_lanes(ctx, a.sizes[usize(axis)], *c.op, "window size");
+  }
   if (!ctx.batched(0)) {
     a.dims = with_index_lanes(a.dims);
     a.sorted = false;
@@ -251,15 +246,12 @@ void Scatter::jvp(const Call& c, std::span<const Val> dx, std::span<Val> dy) {
     case Update::mul:
       break;
   }
+  if (dx[2] && !a.unique) {
+    dy[0] = scatter_mul_jvp(x, indices, u, a, dx[0], dx[2]);
+    return;
+  }
   if (dx[0]) dy[0] = scatter(dx[0], indices, u, a);
   if (!dx[2]) return;
-  if (!a.unique) {
-    throw UserError({"TL-GRAD-003",
-                     kInfo.name,
-                     "the gradient of the factors of a product needs unique indices",
-                     "set `unique` if no element is updated twice",
-                     {}});
-  }
   const Val factor = gather(x, indices, reading(a, x.type(), u.type()));
   dy[0] =
       scatter(dy[0] ? dy[0] : zeros_like(x), indices, factor * dx[2], with_update(a, Update::add));
@@ -287,14 +279,26 @@ void Scatter::transpose(const Call& c, std::span<const Val> ct, CotangentSink& s
 }
 void Scatter::batch(const Call& c, BatchContext& ctx) {
   ScatterAttrs a = c.as<ScatterAttrs>();
+  for (std::int64_t axis : a.dims.index_map) {
+    require_same_in_lanes(ctx, c.in_types[0].dim(static_cast<int>(axis)), *c.op, "indexed size");
+  }
+  Val updates = ctx.lifted(2);
+  for (int axis = 0; axis < c.in_types[2].rank(); ++axis) {
+    // What lies beyond a lane's own size adds zero; other updates have no such neutral value.
+    if (a.update == Update::add) {
+      updates = ctx.mask_ragged(updates, axis + 1, ir::Identity::zero);
+    } else {
+      require_same_in_lanes(ctx, c.in_types[2].dim(axis), *c.op, "sizes of updates");
+    }
+  }
   if (!ctx.batched(1)) {
     a.dims = with_operand_lanes(a.dims);
-    ctx.set(0, scatter(ctx.lifted(0), c.in[1], ctx.lifted(2), std::move(a)));
+    ctx.set(0, scatter(ctx.lifted(0), c.in[1], updates, std::move(a)));
     return;
   }
   a.dims = with_all_lanes(a.dims);
   a.sorted = false;
-  ctx.set(0, scatter(ctx.lifted(0), ctx.lifted(1), ctx.lifted(2), std::move(a)));
+  ctx.set(0, scatter(ctx.lifted(0), ctx.lifted(1), updates, std::move(a)));
 }
 
 TLALOC_ROW(Gather);

@@ -27,6 +27,15 @@ int windowed_rank(const IndexDims& dims, Type operand, Type indices) {
                           index_axes(dims, indices.rank()).size());
 }
 
+std::vector<Dim> window_sizes(const IndexDims& dims, Type operand, Type updates) {
+  std::vector<Dim> sizes(usize(operand.rank()), 1);
+  const AxisList kept = window_operand_axes(dims, operand.rank());
+  for (std::size_t k = 0; k < kept.size(); ++k) {
+    sizes[usize(kept[k])] = updates.dim(static_cast<int>(dims.window_axes[k]));
+  }
+  return sizes;
+}
+
 void check_index_dims(InferContext& c, const IndexDims& d, Type operand, Type indices,
                       int windowed_rank) {
   if (operand.encoding()) c.fail("TL-DTYPE-004", "does not accept quantized values");

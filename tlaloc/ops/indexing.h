@@ -19,6 +19,11 @@ AxisList index_axes(const IndexDims& dims, int indices_rank);
 /// Operand axes that have an axis in the windowed array, in order.
 AxisList window_operand_axes(const IndexDims& dims, int operand_rank);
 
+/// Window sizes, one per operand axis, of a scatter.
+std::vector<Dim> window_sizes(const IndexDims& dims, Type operand, Type updates);
+/// The tangent of a scatter-mul whose elements may be updated more than once; see scatter_mul.cc.
+Val scatter_mul_jvp(Val x, Val indices, Val updates, const ScatterAttrs& a, Val dx, Val du);
+
 /// Dimension numbers after a lane axis came in front of the operand and windowed array only, of the
 /// indices and windowed array only, or of all three.
 IndexDims with_operand_lanes(IndexDims dims);

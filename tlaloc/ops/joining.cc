@@ -1,5 +1,6 @@
 #include "tlaloc/ops/joining.h"
 
+#include "tlaloc/ops/ragged.h"
 #include "tlaloc/ops/strided.h"
 #include "tlaloc/ops/val_index.h"
 
@@ -97,6 +98,13 @@ void Pad::batch(const Call& c, BatchContext& ctx) {
   const PadAttrs& a = c.as<PadAttrs>();
   const auto low = prepended(0, a.low), high = prepended(0, a.high);
   const auto interior = prepended(0, a.interior);
+  for (std::size_t i = 0; i < a.low.size(); ++i) {
+    // Padding in front moves the elements, and padding behind would come behind the longest lane.
+    require_same_in_lanes(ctx, a.low[i], *c.op, "low padding");
+    require_same_in_lanes(ctx, a.interior[i], *c.op, "interior padding");
+    if (a.low[i] == Dim(0) && a.high[i] == Dim(0) && a.interior[i] == Dim(0)) continue;
+    require_same_in_lanes(ctx, c.in_types[0].dim(static_cast<int>(i)), *c.op, "padded size");
+  }
   const Val x = ctx.lifted(0);
   if (!ctx.batched(1)) {
     ctx.set(0, pad(x, c.in[1], low, high, interior));
@@ -158,9 +166,13 @@ void Concatenate::transpose(const Call& c, std::span<const Val> ct, CotangentSin
   }
 }
 void Concatenate::batch(const Call& c, BatchContext& ctx) {
+  const int axis = static_cast<int>(c.as<ConcatenateAttrs>().axis);
   Vals parts;
-  for (std::size_t k = 0; k < c.in.size(); ++k) parts.push_back(ctx.lifted(static_cast<int>(k)));
-  ctx.set(0, concatenate(parts, static_cast<int>(c.as<ConcatenateAttrs>().axis) + 1));
+  for (std::size_t k = 0; k < c.in.size(); ++k) {
+    require_same_in_lanes(ctx, c.in_types[k].dim(axis), *c.op, "joined sizes");
+    parts.push_back(ctx.lifted(static_cast<int>(k)));
+  }
+  ctx.set(0, concatenate(parts, axis + 1));
 }
 
 // ---- reverse ----
@@ -197,20 +209,10 @@ void Reverse::transpose(const Call& c, std::span<const Val> ct, CotangentSink& s
   sink.add(0, reverse(ct[0], c.as<ReverseAttrs>().axes));
 }
 void Reverse::batch(const Call& c, BatchContext& ctx) {
-  const Val x = ctx.lifted(0);
   for (std::int64_t axis : c.as<ReverseAttrs>().axes) {
-    const int at = static_cast<int>(axis) + 1;
-    // The mask changes nothing but ragged axes; there the padding would come first.
-    if (ctx.mask_ragged(x, at, ir::Identity::zero) != x) {
-      throw UserError({"TL-BATCH-001",
-                       kInfo.name,
-                       "reversing axis " + std::to_string(axis) +
-                           " needs a size that is the same in every lane",
-                       "reverse inside the loop that computes the values",
-                       {}});
-    }
+    require_same_in_lanes(ctx, c.in_types[0].dim(static_cast<int>(axis)), *c.op, "reversed size");
   }
-  ctx.set(0, reverse(x, shifted_axes(c.as<ReverseAttrs>().axes)));
+  ctx.set(0, reverse(ctx.lifted(0), shifted_axes(c.as<ReverseAttrs>().axes)));
 }
 
 TLALOC_ROW(Pad);

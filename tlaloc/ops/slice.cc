@@ -1,6 +1,7 @@
 #include "tlaloc/ops/slice.h"
 
 #include "tlaloc/ops/index_value.h"
+#include "tlaloc/ops/ragged.h"
 #include "tlaloc/ops/strided.h"
 #include "tlaloc/ops/val_index.h"
 
@@ -55,13 +56,36 @@ Vals starts_of(const Call& c, std::size_t first) { return {c.in.begin() + first,
 
 /// The starts for operands with lanes in front, and the number of batch axes then. Starts that all
 /// lanes share stay shared: the lane axis becomes an axis like others, taken whole.
+///
+/// On an axis whose size differs between lanes each lane clamps by its own. A window of such a size
+/// can't be clamped that way, but one at 0 needs no clamping.
 std::pair<Vals, std::int64_t> batched_starts(const Call& c, BatchContext& ctx, std::size_t first,
-                                             std::int64_t batch_axes) {
-  Vals starts;
+                                             std::int64_t batch_axes, std::span<const Dim> sizes) {
+  Vals limits;
   bool any = batch_axes > 0;
-  for (std::size_t k = first; k < c.in.size(); ++k) any |= ctx.batched(static_cast<int>(k));
   for (std::size_t k = first; k < c.in.size(); ++k) {
-    starts.push_back(any ? ctx.lifted(static_cast<int>(k)) : c.in[k]);
+    const auto axis = static_cast<int>(batch_axes) + static_cast<int>(k - first);
+    const Dim size = sizes[k - first];
+    Val limit;
+    if (scalar_value(c.in[k]) != 0.0) {
+      require_same_in_lanes(ctx, size, *c.op, "window size");
+      if (const Val lengths = ctx.lengths(c.in_types[0].dim(axis))) {
+        limit = max(lengths - dim_value(size), scalar_int(0, DType::i64));
+      }
+    }
+    limits.push_back(limit);
+    any |= ctx.batched(static_cast<int>(k)) || limit;
+  }
+  Vals starts;
+  for (std::size_t k = first; k < c.in.size(); ++k) {
+    Val start = any ? ctx.lifted(static_cast<int>(k)) : c.in[k];
+    if (const Val limit = limits[k - first]) {
+      const DType dtype = start.dtype();
+      start = convert(
+          min(convert(start, DType::i64), broadcast_in_dim(limit, start.shape(), axis_range(0, 1))),
+          dtype);
+    }
+    starts.push_back(start);
   }
   if (any) return {starts, batch_axes + 1};
   const DType dtype = starts.empty() ? DType::i64 : starts[0].dtype();
@@ -135,6 +159,10 @@ void Slice::transpose(const Call& c, std::span<const Val> ct, CotangentSink& sin
 }
 void Slice::batch(const Call& c, BatchContext& ctx) {
   const SliceAttrs& a = c.as<SliceAttrs>();
+  for (std::size_t i = 0; i < a.start.size(); ++i) {
+    require_same_in_lanes(ctx, a.start[i], *c.op, "start");
+    require_same_in_lanes(ctx, a.strides[i], *c.op, "stride");
+  }
   ctx.set(0, slice(ctx.lifted(0), prepended(0, a.start), prepended(ctx.lanes(), a.limit),
                    prepended(1, a.strides)));
 }
@@ -189,7 +217,9 @@ void DynamicSlice::transpose(const Call& c, std::span<const Val> ct, CotangentSi
 }
 void DynamicSlice::batch(const Call& c, BatchContext& ctx) {
   const DynamicSliceAttrs& a = c.as<DynamicSliceAttrs>();
-  if (!ctx.batched(0) && a.batch_axes == 0 && c.in.size() > 1) {
+  bool ragged = false;
+  for (Dim d : c.in_types[0].shape()) ragged |= static_cast<bool>(ctx.lengths(d));
+  if (!ctx.batched(0) && a.batch_axes == 0 && c.in.size() > 1 && !ragged) {
     // One window per lane out of a shared operand: a gather reads it without copies of the operand.
     Vals columns;
     for (std::size_t k = 1; k < c.in.size(); ++k) {
@@ -203,7 +233,7 @@ void DynamicSlice::batch(const Call& c, BatchContext& ctx) {
                        .sizes = a.sizes}));
     return;
   }
-  const auto [starts, batch_axes] = batched_starts(c, ctx, 1, a.batch_axes);
+  const auto [starts, batch_axes] = batched_starts(c, ctx, 1, a.batch_axes, a.sizes);
   const auto sizes = batch_axes ? a.sizes : prepended(ctx.lanes(), a.sizes);
   ctx.set(0, dynamic_slice(ctx.lifted(0), starts, sizes, batch_axes));
 }
@@ -259,9 +289,22 @@ void DynamicUpdateSlice::transpose(const Call& c, std::span<const Val> ct, Cotan
   if (!c.in[0]) sink.add(0, dynamic_update_slice(ct[0], zeros(update), starts, nb));
 }
 void DynamicUpdateSlice::batch(const Call& c, BatchContext& ctx) {
-  const auto [starts, batch_axes] =
-      batched_starts(c, ctx, 2, c.as<DynamicUpdateSliceAttrs>().batch_axes);
-  ctx.set(0, dynamic_update_slice(ctx.lifted(0), ctx.lifted(1), starts, batch_axes));
+  const std::int64_t nb = c.as<DynamicUpdateSliceAttrs>().batch_axes;
+  const auto sizes = c.in_types[1].shape().subspan(usize(nb));
+  const auto [starts, batch_axes] = batched_starts(c, ctx, 2, nb, sizes);
+  const Val x = ctx.lifted(0);
+  Val update = ctx.lifted(1);
+  // Beyond a lane's own size of the update the operand stays.
+  Val inside = full(1, update.type().with_dtype(DType::boolean));
+  const Val all = inside;
+  for (int i = static_cast<int>(nb); i < c.in_types[1].rank(); ++i) {
+    inside = ctx.mask_ragged(inside, i + 1, ir::Identity::zero);
+  }
+  if (inside != all) {
+    const auto window = update.shape().subspan(usize(batch_axes));
+    update = select(inside, update, dynamic_slice(x, starts, window, batch_axes));
+  }
+  ctx.set(0, dynamic_update_slice(x, update, starts, batch_axes));
 }
 
 TLALOC_ROW(Slice);

@@ -72,4 +72,25 @@ ConvAttrs plain_convolution(int spatial);
 /// The lhs, dilated and padded with zeros, under the windows of rhs. Contracts the features.
 Val convolution(Val lhs, Val rhs, ConvAttrs attrs);
 
+/// The lower L with A = L L^T, over leading batch axes; NaN where A is not positive definite. Reads
+/// the lower triangle only.
+Val cholesky(Val a);
+
+struct TriangularAttrs {
+  bool left = true;        ///< op(A) X = B; otherwise X op(A) = B
+  bool lower = true;       ///< the triangle of A that is read; the other one is taken as zero
+  bool unit = false;       ///< the diagonal is not read and taken as one
+  bool transpose = false;  ///< op(A) = A^T
+  static constexpr auto fields() {
+    return std::tuple(ir::field("left", &TriangularAttrs::left),
+                      ir::field("lower", &TriangularAttrs::lower),
+                      ir::field("unit", &TriangularAttrs::unit),
+                      ir::field("transpose", &TriangularAttrs::transpose));
+  }
+};
+Val triangular_solve(Val a, Val b, TriangularAttrs attrs = {});
+/// x on and below the diagonal of the last two axes, zero elsewhere; `lower` false: on and above
+/// it. `strict` leaves out the diagonal.
+Val triangle(Val x, bool lower, bool strict = false);
+
 }  // namespace tlaloc::ops

@@ -64,6 +64,7 @@ class OpContext final : public ir::BatchContext {
   Dim lanes() const override { return s_.lanes; }
   bool batched(int k) const override { return s_.batched(x_[static_cast<std::size_t>(k)]); }
   Val lifted(int k) override { return s_.lift(x_[static_cast<std::size_t>(k)]); }
+  Val lengths(Dim size) override { return s_.lengths_of(size); }
   Val mask_ragged(Val x, int axis, ir::Identity identity) override {
     return s_.mask_ragged(x, axis, identity);
   }
@@ -96,7 +97,14 @@ void batch_node(Batcher& s, const Node& n, ir::Copier& copier) {
     return;
   }
   bool moves = false;
-  for (Val v : x) moves = moves || s.batched(v);
+  for (Val v : x) {
+    moves = moves || s.batched(v);
+    // Positions beyond a lane's own size are padding, which only its own lane can tell: a sum over
+    // them differs between lanes even if the values are shared.
+    if (!n.op().traits.elementwise) {
+      for (Dim d : v.type().shape()) moves = moves || s.ragged(d);
+    }
+  }
   if (!moves) {
     copier.copy(n);
     return;

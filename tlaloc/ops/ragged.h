@@ -1,0 +1,22 @@
+// Sizes that differ between the lanes of a batch: what an op can't do with them.
+#pragma once
+
+#include <string>
+
+#include "tlaloc/base/error.h"
+#include "tlaloc/ops/op.h"
+
+namespace tlaloc::ops {
+
+/// UserError TL-VMAP-002 if `size` differs between lanes. `what` completes "lanes need ...".
+inline void require_same_in_lanes(BatchContext& ctx, Dim size, const ir::OpDef& op,
+                                  const std::string& what) {
+  if (!ctx.lengths(size)) return;
+  throw UserError({"TL-VMAP-002",
+                   op.name,
+                   "lanes need the same " + what + ", but " + size.to_string() + " differs",
+                   "map over inputs of one length, or do this outside of vmap",
+                   {}});
+}
+
+}  // namespace tlaloc::ops

@@ -57,5 +57,6 @@ std::span<const Rule> constant_rules();
 std::span<const Rule> shape_rules();
 std::span<const Rule> index_rules();
 std::span<const Rule> reduce_rules();
+std::span<const Rule> dot_rules();
 
 }  // namespace tlaloc::cxx

@@ -65,6 +65,7 @@ const Rule kRules[] = {
     {.op = &ops::rows::Iota, .node = lower_iota},
     {.op = &ops::rows::DimValue, .node = lower_dim_value},
     {.op = &ops::rows::OptimizationBarrier, .node = lower_barrier},
+    {.op = &ops::rows::StopGradient, .node = lower_barrier},
 };
 
 }  // namespace

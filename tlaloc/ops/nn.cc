@@ -1,6 +1,7 @@
 #include "tlaloc/ops/nn.h"
 
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "tlaloc/base/error.h"
@@ -142,20 +143,17 @@ Val log_softmax(Val x, int axis) {
 Val cross_entropy(Val logits, Val ids) {
   return composite1("cross_entropy", {}, {logits, ids}, [&](const Vals& in) {
     const Val x = in[0];
-    const std::int64_t last = x.rank() - 1;
-    GatherAttrs g;
-    for (std::int64_t i = 0; i < last; ++i) {
-      g.dims.operand_batch.push_back(i);
-      g.dims.indices_batch.push_back(i);
-    }
-    g.dims.collapsed_axes = {last};
-    g.dims.index_map = {last};
-    g.dims.vector_axis = last;
-    g.sizes.assign(static_cast<std::size_t>(x.rank()), Dim(1));
-    g.mode = OutOfBounds::fill;
-    const Axes a{last};
+    const Axes a{x.rank() - 1};
     const Val shifted = x - over(shift_for_exp(x, a), x, a);
-    return Vals{log(reduce_sum(exp(shifted), a)) - gather(shifted, in[1], g)};
+    // A comparison with every class instead of a gather: the gradient is dense anyway, and this way
+    // neither direction leaves elementwise code.
+    const Type classes = x.type().with_dtype(DType::i64);
+    const Val hit = compare(Comparison::eq, iota(classes, x.rank() - 1),
+                            over(convert(in[1], DType::i64), x, a));
+    const Val picked = reduce_sum(select(hit, shifted, zeros_like(shifted)), a);
+    const Val loss = log(reduce_sum(exp(shifted), a)) - picked;
+    const Val known = reduce_or(hit, a);
+    return Vals{select(known, loss, full(std::numeric_limits<double>::quiet_NaN(), loss.type()))};
   });
 }
 namespace {

@@ -1,0 +1,43 @@
+#include "tlaloc/lang/source.h"
+
+#include <mutex>
+#include <set>
+
+#include "tlaloc/cxx/print.h"
+#include "tlaloc/lang/closure.h"
+#include "tlaloc/lang/leaves.h"
+#include "tlaloc/transform/api.h"
+
+namespace tlaloc::core {
+
+const char* interned(const std::string& text) {
+  static std::mutex mutex;
+  static auto* texts = new std::set<std::string>;  // paths may outlive static objects
+  const std::lock_guard lock(mutex);
+  return texts->insert(text).first->c_str();
+}
+
+std::string source_text(const Function& f, const Leaves& args, const SourceOptions& options,
+                        Where where) {
+  const OpCall call{"to_source", where};
+  return with_place(where, [&] {
+    require_values(args, call.name);
+    require_agreement(call, args);
+    const Closure c = trace_closure(f, args, signature_of(args));
+    cxx::Options print;
+    print.function = options.function;
+    // A field's own path where it has one, the argument's name otherwise.
+    const Leaves::Data& d = args.data();
+    for (std::size_t i = 0; i < static_cast<std::size_t>(args.size()); ++i) {
+      const std::string field = d.path_text(i);
+      print.param_names.push_back(field.empty() ? d.path(i) : field);
+    }
+    // What f captures comes behind the arguments.
+    for (std::size_t i = print.param_names.size(); i < c.graph->param_count(); ++i) {
+      print.param_names.push_back("captured" + std::to_string(i));
+    }
+    return cxx::print(*transform::dce(c.graph), print);
+  });
+}
+
+}  // namespace tlaloc::core

@@ -212,6 +212,7 @@ constexpr std::array kElementwise{
     Row{&rows::Select, selections},
     Row{&rows::Convert, conversions},
     Row{&rows::OptimizationBarrier, elementwise},
+    Row{&rows::StopGradient, elementwise},
 };
 constexpr std::array kConstants{
     Row{&rows::Constant, constants},

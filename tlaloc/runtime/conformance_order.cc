@@ -3,6 +3,7 @@
 
 #include "tlaloc/ops/arg_reduce.h"
 #include "tlaloc/ops/cumulative.h"
+#include "tlaloc/ops/sort.h"
 #include "tlaloc/runtime/conformance_cases.h"
 
 namespace tlaloc::runtime::conformance {
@@ -48,8 +49,18 @@ void running(Cases& cases, const Row& row) {
   }
 }
 
+void sorting(Cases& cases, const Row& row) {
+  for (bool descending : {false, true}) {
+    along_axes(cases, descending ? "descending/" : "ascending/", true, [&](const Vals& p, int axis) {
+      return ir::Builder::current().emit_all(*row.op,
+                                             ir::make_attr(ops::SortAttrs{axis, descending}), p);
+    });
+  }
+}
+
 namespace rows = ops::rows;
 constexpr std::array kOrders{
+    Row{&rows::Sort, sorting},
     Row{&rows::ArgMax, positions},
     Row{&rows::ArgMin, positions},
     Row{&rows::CumSum, running, Values::small},

@@ -99,7 +99,8 @@ std::optional<Value> LoopEmitter::recomputed_output(
     ArrayValue a;
     a.pieces = y.array;
     a.element = [](Lowering&, const Indices&) -> ExprRef {
-      throw InternalError("pieces without a vector are read as a whole");
+      throw UserError({"TL-CXX-001", "scan", "a history of nested loops that is read element by "
+                       "element has no printed form", "differentiate with nested loops recomputed", {}});
     };
     return l_.lazy(type, std::move(a));
   }

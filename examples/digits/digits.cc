@@ -110,11 +110,10 @@ void train() {
   digits::write_curve("digits_loss.svg", "digits: training loss", curve);
   std::printf("\ntest accuracy: %.2f %%\nloss curve: digits_loss.svg\n", 100 * accuracy(model, test));
 
+  const auto source = tl::to_source(
+      tl::grad(loss), {.function = "loss_gradient", .arguments = {"model", "images", "labels"}});
   std::printf("\nThe gradient of the loss, as C++:\n\n%s\n",
-              tl::to_source({.function = "loss_gradient", .arguments = {"model", "images", "labels"}},
-                            tl::grad(loss), model, Images::from(test.pixels),
-                            Labels::from(test.labels))
-                  .c_str());
+              source(model, Images::from(test.pixels), Labels::from(test.labels)).c_str());
 }
 
 }  // namespace

@@ -1,3 +1,5 @@
+#include <tlaloc/lang/print.h>
+#include <tlaloc/lang/source.h>
 #include <tlaloc/tlaloc.h>
 
 #include <iostream>
@@ -15,6 +17,5 @@ int main() {
   auto v = tl::Tensor<double, step>::from({1, 2, 2});
   std::cout << "length   " << length(v) << "\n";
   std::cout << "gradient " << tl::grad(length)(v) << "\n";
-  std::cout << "hessian  " << tl::hessian(length)(v) << "\n";
-  std::cout << tl::to_source(tl::grad(root), tl::Scalar<double>(2.0)) << "\n";
+  std::cout << tl::to_source(tl::grad(root), {"root_gradient", {"a"}})(2.0) << "\n";
 }

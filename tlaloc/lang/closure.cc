@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "tlaloc/base/error.h"
+#include "tlaloc/interp/interp_backend.h"
 #include "tlaloc/ops/val_ops.h"
 
 namespace tlaloc::core {
@@ -113,6 +114,8 @@ std::vector<Ref> call_closure(const OpCall& call, const Closure& c, const ir::Gr
   return call_graph(call, g, values, c.captures, DimBinding(c.signature, values), std::move(labels))
       .values;
 }
+
+runtime::Backend& default_backend() { return interp::interp_backend(); }
 
 Ref zeros_like(const Ref& x) {
   const Node& n = node(x);

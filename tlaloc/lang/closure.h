@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tlaloc/lang/signature.h"
+#include "tlaloc/runtime/backend.h"
 #include "tlaloc/transform/api.h"
 
 namespace tlaloc::core {
@@ -60,6 +61,9 @@ CallResult call_graph(const OpCall& call, const ir::GraphRef& g, std::span<const
 /// The closure itself, or a graph that a transform made of it (same params), on `args`.
 std::vector<Ref> call_closure(const OpCall& call, const Closure& c, const ir::GraphRef& g,
                               const Leaves& args, std::vector<std::vector<AxisLabel>> labels);
+
+/// What compiled functions run on.
+runtime::Backend& default_backend();
 
 /// All zeros, of x's type.
 Ref zeros_like(const Ref& x);

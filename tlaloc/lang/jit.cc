@@ -1,4 +1,5 @@
 #include <atomic>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -9,6 +10,7 @@
 #include "tlaloc/lang/closure.h"
 #include "tlaloc/lang/inspect.h"
 #include "tlaloc/lang/nan_mode.h"
+#include "tlaloc/runtime/backend.h"
 
 namespace tlaloc::core {
 namespace {
@@ -58,13 +60,45 @@ std::string signature_text(const Leaves& args, const Signature& s) {
   return text;
 }
 
+/// A trace, and its graph compiled with the captured arrays bound, which happens at the first call
+/// that is not part of another trace.
+struct Compiled {
+  explicit Compiled(Closure c) : closure(std::move(c)) {}
+  Closure closure;
+
+  std::vector<Ref> run(std::span<const Ref> args) const {
+    std::call_once(once_, [&] {
+      std::map<std::size_t, runtime::Buffer> bound;
+      for (std::size_t k = 0; k < closure.captures.captured.size(); ++k) {
+        bound.emplace(closure.argument_count() + k, buffer(closure.captures.captured[k]));
+      }
+      bound_ = default_backend().compile(closure.graph)->bind(std::move(bound));
+    });
+    std::vector<runtime::Buffer> inputs;
+    for (const Ref& x : args) inputs.push_back(buffer(x));
+    runtime::RunOptions options;
+    options.dims = DimBinding(closure.signature, args).sizes(*closure.graph);
+    const runtime::RunResult r = bound_->run(std::move(inputs), options);
+    std::vector<Ref> out;
+    for (std::size_t k = 0; k < r.outputs.size(); ++k) {
+      out.push_back(make_concrete(r.outputs[k].to_host(), closure.result_labels[k]));
+    }
+    return out;
+  }
+
+ private:
+  static runtime::Buffer buffer(const Ref& x) { return default_backend().upload(node(x).array); }
+  mutable std::once_flag once_;
+  mutable std::shared_ptr<const runtime::Bound> bound_;
+};
+
 }  // namespace
 
 struct JitCache::Data {
   std::atomic<std::uint32_t> refs{1};
   std::atomic<std::int64_t> traces{0};
   std::mutex mutex;
-  std::unordered_map<Key, std::shared_ptr<const Closure>, KeyHash> closures;
+  std::unordered_map<Key, std::shared_ptr<const Compiled>, KeyHash> compiled;
   std::vector<std::string> log;  ///< one entry per trace
 };
 
@@ -117,21 +151,27 @@ Leaves jit(JitCache& cache, const Function& f, const Leaves& args, Where where) 
     JitCache::Data& d = *cache.data();
     Signature signature = open_signature(args);
     const Key key = key_of(f, args, signature);
-    std::shared_ptr<const Closure> c;
+    std::shared_ptr<const Compiled> c;
     {
       const std::lock_guard lock(d.mutex);
-      if (auto it = d.closures.find(key); it != d.closures.end()) c = it->second;
+      if (auto it = d.compiled.find(key); it != d.compiled.end()) c = it->second;
     }
     if (!c) {
       // Not under the lock: f may call this same function with other types.
-      c = std::make_shared<const Closure>(trace_closure(f, args, std::move(signature)));
+      c = std::make_shared<const Compiled>(trace_closure(f, args, std::move(signature)));
       d.traces.fetch_add(1);
       const std::lock_guard lock(d.mutex);
-      d.log.push_back(log_entry(d.log.size(), args, *c, where));
+      d.log.push_back(log_entry(d.log.size(), args, c->closure, where));
       // A trace that reads values of the one around it can't serve another call.
-      if (c->captures.lifted.empty()) c = d.closures.emplace(key, c).first->second;
+      if (c->closure.captures.lifted.empty()) c = d.compiled.emplace(key, c).first->second;
     }
-    return with_values(c->results, call_closure(call, *c, c->graph, args, c->result_labels));
+    const Closure& f_closed = c->closure;
+    const auto& values = args.data().values;
+    // The mode that looks for NaNs belongs to the interpreter.
+    const bool inlined = any_traced(values) || !f_closed.captures.lifted.empty() || nan_mode();
+    return with_values(f_closed.results, inlined ? call_closure(call, f_closed, f_closed.graph,
+                                                                args, f_closed.result_labels)
+                                                 : c->run(values));
   });
 }
 

@@ -1,21 +1,11 @@
 #include "tlaloc/lang/source.h"
 
-#include <mutex>
-#include <set>
-
 #include "tlaloc/cxx/print.h"
 #include "tlaloc/lang/closure.h"
 #include "tlaloc/lang/leaves.h"
 #include "tlaloc/transform/api.h"
 
 namespace tlaloc::core {
-
-const char* interned(const std::string& text) {
-  static std::mutex mutex;
-  static auto* texts = new std::set<std::string>;  // paths may outlive static objects
-  const std::lock_guard lock(mutex);
-  return texts->insert(text).first->c_str();
-}
 
 std::string source_text(const Function& f, const Leaves& args, const SourceOptions& options,
                         Where where) {
@@ -30,7 +20,17 @@ std::string source_text(const Function& f, const Leaves& args, const SourceOptio
     const Leaves::Data& d = args.data();
     for (std::size_t i = 0; i < static_cast<std::size_t>(args.size()); ++i) {
       const std::string field = d.path_text(i);
-      print.param_names.push_back(field.empty() ? d.path(i) : field);
+      print.param_names.push_back(field);
+    }
+    for (std::size_t k = 0; k < d.argument_begin.size(); ++k) {
+      // An argument that is one value is named as a whole.
+      const auto first = static_cast<std::size_t>(args.argument_begin(static_cast<int>(k)));
+      if (args.argument_end(static_cast<int>(k)) <= static_cast<int>(first) ||
+          !print.param_names[first].empty()) {
+        continue;
+      }
+      print.param_names[first] =
+          k < options.arguments.size() ? options.arguments[k] : "x" + std::to_string(k);
     }
     // What f captures comes behind the arguments.
     for (std::size_t i = print.param_names.size(); i < c.graph->param_count(); ++i) {

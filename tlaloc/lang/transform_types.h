@@ -302,6 +302,8 @@ struct Transformed {
         throw 0;  // never: refused where it was made
       }
     }
+    using StateType = State;
+    const State& state() const { return state_; }
 
    private:
     mutable F f_;
@@ -330,6 +332,8 @@ struct Transformed {
 #else
     Refused operator()(const A&...) const = delete;
 #endif
+    using StateType = State;
+    const State& state() const { return state_; }
 
    private:
     static Refused refuse();

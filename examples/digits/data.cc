@@ -39,8 +39,10 @@ Data read(const std::string& path) {
                                  std::to_string(i + 1) + " is no number from 0 to " +
                                  std::to_string(static_cast<int>(most)));
       }
-      if (i < kPixels) image[i] = static_cast<float>(value / 16);
-      else append(image, static_cast<int>(value), data);
+      if (i < kPixels)
+        image[i] = static_cast<float>(value / 16);
+      else
+        append(image, static_cast<int>(value), data);
       at = parsed.ptr < end && *parsed.ptr == ',' ? parsed.ptr + 1 : parsed.ptr;
     }
   }

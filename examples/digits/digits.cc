@@ -45,7 +45,8 @@ std::pair<Mlp, Adam> update(const Mlp& model, const Adam& s, const Mlp& g) {
   const tl::Scalar<float> t = s.t + 1;
   const auto rate = kRate * tl::sqrt(1 - tl::pow(kBeta2, t)) / (1 - tl::pow(kBeta1, t));
   const Mlp m = tl::tree_map([](auto a, auto b) { return kBeta1 * a + (1 - kBeta1) * b; }, s.m, g);
-  const Mlp v = tl::tree_map([](auto a, auto b) { return kBeta2 * a + (1 - kBeta2) * b * b; }, s.v, g);
+  const Mlp v =
+      tl::tree_map([](auto a, auto b) { return kBeta2 * a + (1 - kBeta2) * b * b; }, s.v, g);
   const Mlp next = tl::tree_map(
       [&](auto p, auto a, auto b) { return p - rate * a / (tl::sqrt(b) + kEpsilon); }, model, m, v);
   return {next, {m, v, t}};
@@ -108,7 +109,8 @@ void train() {
     std::fflush(stdout);
   }
   digits::write_curve("digits_loss.svg", "digits: training loss", curve);
-  std::printf("\ntest accuracy: %.2f %%\nloss curve: digits_loss.svg\n", 100 * accuracy(model, test));
+  std::printf("\ntest accuracy: %.2f %%\nloss curve: digits_loss.svg\n",
+              100 * accuracy(model, test));
 
   const auto source = tl::to_source(
       tl::grad(loss), {.function = "loss_gradient", .arguments = {"model", "images", "labels"}});

@@ -14,7 +14,8 @@ void write_curve(const std::string& path, const std::string& title, const std::v
   const double bottom = std::floor(std::log10(std::max(*low, 1e-9)));
   const double top = std::max(std::ceil(std::log10(std::max(*high, 1e-9))), bottom + 1);
   auto x_of = [&](double i) {
-    return kLeft + i / std::max<double>(1, static_cast<double>(y.size()) - 1) * (kWidth - kLeft - kRight);
+    return kLeft +
+           i / std::max<double>(1, static_cast<double>(y.size()) - 1) * (kWidth - kLeft - kRight);
   };
   auto y_of = [&](double log) {
     return kTop + (top - log) / (top - bottom) * (kHeight - kTop - kBottom);
@@ -26,7 +27,8 @@ void write_curve(const std::string& path, const std::string& title, const std::v
     out << text << '\n';
   };
   put("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
-      "font-family=\"sans-serif\" font-size=\"13\">", kWidth, kHeight);
+      "font-family=\"sans-serif\" font-size=\"13\">",
+      kWidth, kHeight);
   put("<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>");
   put("<text x=\"%.0f\" y=\"24\" font-size=\"15\">%s</text>", kLeft, title.c_str());
   for (double e = bottom; e <= top; ++e) {

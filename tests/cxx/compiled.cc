@@ -128,7 +128,8 @@ std::string Compiled::source() const {
     body += "    harness::put(std::string());\n";
     if (p.result_fields.empty()) body += "    harness::put(r);\n";
     for (const std::string& f : p.result_fields) body += "    harness::put(r." + f + ");\n";
-    body += "  } catch (const std::exception& e) {\n    harness::put(std::string(e.what()));\n  }\n";
+    body +=
+        "  } catch (const std::exception& e) {\n    harness::put(std::string(e.what()));\n  }\n";
     body += "}\n}  // namespace " + space + "\n\n";
     cases += "      case " + std::to_string(k) + ": " + space + "::run(); break;\n";
   }
@@ -139,7 +140,8 @@ int main(int, char** argv) {
   std::int64_t k = 0;
   while (std::fread(&k, sizeof k, 1, harness::in) == 1) {
     switch (k) {
-)" + cases + R"(    }
+)" + cases +
+         R"(    }
   }
   std::fclose(harness::out);
 }
@@ -149,8 +151,8 @@ int main(int, char** argv) {
 std::string Compiled::compile(const std::string& flags) {
   std::ofstream(folder_ + "/programs.cc") << source();
   const std::string command = "cd " + folder_ +
-                              " && g++ -std=c++20 -ffp-contract=off -Wall -Wextra -Werror " + flags +
-                              " programs.cc -o programs > log 2>&1";
+                              " && g++ -std=c++20 -ffp-contract=off -Wall -Wextra -Werror " +
+                              flags + " programs.cc -o programs > log 2>&1";
   return std::system(command.c_str()) == 0 ? "" : read_file(folder_ + "/log");
 }
 

@@ -9,11 +9,14 @@
 namespace tlaloc::testing {
 namespace {
 
-ir::Type converted(ir::Type t, DType dtype) { return t.dtype() == DType::f64 ? t.with_dtype(dtype) : t; }
+ir::Type converted(ir::Type t, DType dtype) {
+  return t.dtype() == DType::f64 ? t.with_dtype(dtype) : t;
+}
 
 ir::AttrRef converted(const ir::Node& n, DType dtype) {
   if (&n.op() == &ops::rows::Constant) {
-    return ir::make_attr(ops::ConstantAttrs{{with_floats(n.as<ops::ConstantAttrs>().value.value, dtype)}});
+    return ir::make_attr(
+        ops::ConstantAttrs{{with_floats(n.as<ops::ConstantAttrs>().value.value, dtype)}});
   }
   if (&n.op() == &ops::rows::Convert) {
     const DType to = n.as<ops::ConvertAttrs>().dtype;
@@ -53,7 +56,8 @@ ir::GraphRef with_floats(const ir::GraphRef& g, DType dtype) {
     for (const ir::Region& r : n.regions()) {
       ir::Region copy{with_floats(r.graph, dtype), {}};
       // The copy numbers its sizes as they first appear, which types and attributes decide alike.
-      for (const auto& d : r.dims) copy.dims.push_back(d ? std::optional(d->substitute(c.dims)) : std::nullopt);
+      for (const auto& d : r.dims)
+        copy.dims.push_back(d ? std::optional(d->substitute(c.dims)) : std::nullopt);
       regions.push_back(std::move(copy));
     }
     std::vector<ir::Symbol> bound;
@@ -76,7 +80,8 @@ ir::GraphRef with_floats(const ir::GraphRef& g, DType dtype) {
   c.copy_constraints();
   ir::Builder::Close close;
   close.result_dims = c.result_dims();
-  for (std::size_t k = 0; k < g->results().size(); ++k) close.result_labels.push_back(g->result_label(k));
+  for (std::size_t k = 0; k < g->results().size(); ++k)
+    close.result_labels.push_back(g->result_label(k));
   return b.build(c.results(), std::move(close));
 }
 

@@ -31,7 +31,8 @@ void add_derived(std::vector<Entry>& to, const Program& p, const Policy& policy)
   to.push_back({p.name, p.graph, p.args});
   to.push_back({p.name + ", gradient", grad_of(p.graph, policy), p.args});
   to.push_back({p.name + ", tangent", jvp_of(p.graph), with_direction});
-  to.push_back({p.name + ", second order", grad_of(grad_dot(p.graph, policy), policy), with_direction});
+  to.push_back(
+      {p.name + ", second order", grad_of(grad_dot(p.graph, policy), policy), with_direction});
 }
 
 std::vector<Entry> entries(DType dtype) {
@@ -78,7 +79,8 @@ TEST_P(Printed, GivesTheInterpretersBits) {
     for (int trial = 0; trial < 3; ++trial) {
       Arrays args = printed[k].args;
       for (HostArray& a : args) {
-        if (trial > 0 && is_float(a.dtype())) a = with_floats(axpy(with_floats(a, DType::f64), 0.05, noise.like(a, 1)), a.dtype());
+        if (trial > 0 && is_float(a.dtype()))
+          a = with_floats(axpy(with_floats(a, DType::f64), 0.05, noise.like(a, 1)), a.dtype());
       }
       try {
         wanted.push_back(interp::run(*printed[k].graph, args));
@@ -91,8 +93,10 @@ TEST_P(Printed, GivesTheInterpretersBits) {
   const auto got = compiled.run(runs);
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const std::size_t k = runs[i].program;
-    const std::string diff = got[i].error.empty() ? difference(got[i].results, wanted[i]) : got[i].error;
-    if (!diff.empty()) ADD_FAILURE() << printed[k].name << ": " << diff << "\n" << compiled.printed(k).text;
+    const std::string diff =
+        got[i].error.empty() ? difference(got[i].results, wanted[i]) : got[i].error;
+    if (!diff.empty())
+      ADD_FAILURE() << printed[k].name << ": " << diff << "\n" << compiled.printed(k).text;
   }
 }
 INSTANTIATE_TEST_SUITE_P(DTypes, Printed, ::testing::Values(DType::f64, DType::f32),

@@ -86,8 +86,8 @@ ExprRef infix(Level level, std::string op, ExprRef a, ExprRef b) {
   return make({Expr::Kind::infix, level, 0, std::move(op), {std::move(a), std::move(b)}, {}});
 }
 ExprRef ternary(ExprRef p, ExprRef a, ExprRef b) {
-  return make({Expr::Kind::ternary, Level::ternary, 0, "",
-               {std::move(p), std::move(a), std::move(b)}, {}});
+  return make(
+      {Expr::Kind::ternary, Level::ternary, 0, "", {std::move(p), std::move(a), std::move(b)}, {}});
 }
 ExprRef call(std::string function, Exprs args) {
   return make({Expr::Kind::call, Level::postfix, 0, std::move(function), std::move(args), {}});
@@ -100,8 +100,8 @@ ExprRef field(ExprRef object, std::string name) {
   return make({Expr::Kind::field, Level::postfix, 0, std::move(name), {std::move(object)}, {}});
 }
 ExprRef index(ExprRef array, ExprRef position) {
-  return make({Expr::Kind::index, Level::postfix, 0, "", {std::move(array), std::move(position)},
-               {}});
+  return make(
+      {Expr::Kind::index, Level::postfix, 0, "", {std::move(array), std::move(position)}, {}});
 }
 ExprRef list(std::string type, Exprs args) {
   return make({Expr::Kind::list, Level::postfix, 0, std::move(type), std::move(args), {}});

@@ -23,9 +23,12 @@ void count_uses(const Block& b, VarId v, Uses& u) {
   for (const Stmt& s : b) {
     using K = Stmt::Kind;
     const bool targets = s.target == v;
-    if (s.kind == K::push && targets) ++u.pushes;
-    else if (s.kind == K::assign && targets) ++(s.value->kind == Expr::Kind::list && s.value->args.empty() ? u.starts : u.others);
-    else if ((s.kind == K::store || s.kind == K::append) && targets) ++u.others;
+    if (s.kind == K::push && targets)
+      ++u.pushes;
+    else if (s.kind == K::assign && targets)
+      ++(s.value->kind == Expr::Kind::list && s.value->args.empty() ? u.starts : u.others);
+    else if ((s.kind == K::store || s.kind == K::append) && targets)
+      ++u.others;
     if (s.kind == K::append && is_var(*s.value) && s.value->var == v) {
       ++u.appended;
     } else {
@@ -67,11 +70,12 @@ void block(Function& f, Block& b) {
     count_uses(f.body, inner, u);
     count_uses(b, inner, here);
     count_uses(b, outer, of_outer);
-    if (u.starts != 1 || u.appended != 1 || u.others > 0 || u.pushes != here.pushes || u.lengths != here.lengths) continue;
+    if (u.starts != 1 || u.appended != 1 || u.others > 0 || u.pushes != here.pushes ||
+        u.lengths != here.lengths)
+      continue;
     if (of_outer.pushes + of_outer.starts + of_outer.lengths > 0 || of_outer.others != 1) continue;
-    const auto start = std::ranges::find_if(b, [&](const Stmt& s) {
-      return s.kind == Stmt::Kind::assign && s.target == inner;
-    });
+    const auto start = std::ranges::find_if(
+        b, [&](const Stmt& s) { return s.kind == Stmt::Kind::assign && s.target == inner; });
     if (start == b.end()) continue;
     ExprRef length;
     if (u.lengths > 0) {

@@ -35,9 +35,8 @@ std::uint32_t reads_in(const Block& b, VarId v) {
   return n;
 }
 bool has_ternary(const Expr& e) {
-  return e.kind == Expr::Kind::ternary || std::ranges::any_of(e.args, [](const ExprRef& a) {
-           return has_ternary(*a);
-         });
+  return e.kind == Expr::Kind::ternary ||
+         std::ranges::any_of(e.args, [](const ExprRef& a) { return has_ternary(*a); });
 }
 /// var, literal, or one + or - of these: fine to read twice.
 bool trivial(const Expr& e) {
@@ -246,9 +245,8 @@ namespace {
 
 /// Drops assignments that nobody reads; true if there were any.
 bool drop_dead(Block& b, const Counts& c) {
-  const std::size_t n = std::erase_if(b, [&](const Stmt& s) {
-    return s.kind == Stmt::Kind::assign && c.reads[s.target] == 0;
-  });
+  const std::size_t n = std::erase_if(
+      b, [&](const Stmt& s) { return s.kind == Stmt::Kind::assign && c.reads[s.target] == 0; });
   bool dropped = n > 0;
   for (Stmt& s : b) {
     each_block(s, [&](Block& inner) { dropped = drop_dead(inner, c) || dropped; });

@@ -52,14 +52,18 @@ std::vector<Keep> arrays_to_keep(const ir::Graph& g) {
       }
       const bool once = k >= first_once && k < end_once;
       const Reads how = once ? Reads::once : reads;
-      read_by(n.operand(k), how == Reads::elementwise ? loop : how == Reads::once ? next++ : kSeveral);
+      read_by(n.operand(k), how == Reads::elementwise ? loop
+                            : how == Reads::once      ? next++
+                                                      : kSeveral);
     }
   }
   std::vector<Keep> keep(g.value_count(), Keep::no);
   for (ValueId v = 0; v < g.value_count(); ++v) {
     if (g.type(v).rank() == 0) continue;
-    if (before_update[v]) keep[v] = Keep::always;
-    else if (reader[v] == kSeveral) keep[v] = Keep::if_computed;
+    if (before_update[v])
+      keep[v] = Keep::always;
+    else if (reader[v] == kSeveral)
+      keep[v] = Keep::if_computed;
   }
   return keep;
 }

@@ -18,38 +18,56 @@ struct Definition {
 // The second operand is often a literal: type_identity_t lets it take the first one's type.
 const std::vector<Definition>& table() {
   static const std::vector<Definition> definitions = {
-      {Helper::wrapping_add, "wrapping_add", {"cstdint", "type_traits"}, {},
+      {Helper::wrapping_add,
+       "wrapping_add",
+       {"cstdint", "type_traits"},
+       {},
        R"(// Integer arithmetic wraps around; signed overflow would be undefined.
 template <class T>
 T wrapping_add(T a, std::type_identity_t<T> b) {
   return static_cast<T>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
 }
 )"},
-      {Helper::wrapping_sub, "wrapping_sub", {"cstdint", "type_traits"}, {},
+      {Helper::wrapping_sub,
+       "wrapping_sub",
+       {"cstdint", "type_traits"},
+       {},
        R"(template <class T>
 T wrapping_sub(T a, std::type_identity_t<T> b) {
   return static_cast<T>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
 }
 )"},
-      {Helper::wrapping_mul, "wrapping_mul", {"cstdint", "type_traits"}, {},
+      {Helper::wrapping_mul,
+       "wrapping_mul",
+       {"cstdint", "type_traits"},
+       {},
        R"(template <class T>
 T wrapping_mul(T a, std::type_identity_t<T> b) {
   return static_cast<T>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
 }
 )"},
-      {Helper::wrapping_neg, "wrapping_neg", {"cstdint"}, {},
+      {Helper::wrapping_neg,
+       "wrapping_neg",
+       {"cstdint"},
+       {},
        R"(template <class T>
 T wrapping_neg(T a) {
   return static_cast<T>(-static_cast<std::uint64_t>(a));
 }
 )"},
-      {Helper::wrapping_abs, "wrapping_abs", {}, {Helper::wrapping_neg},
+      {Helper::wrapping_abs,
+       "wrapping_abs",
+       {},
+       {Helper::wrapping_neg},
        R"(template <class T>
 T wrapping_abs(T a) {
   return a < 0 ? wrapping_neg(a) : a;
 }
 )"},
-      {Helper::divide, "integer_divide", {"cstdint", "type_traits"}, {},
+      {Helper::divide,
+       "integer_divide",
+       {"cstdint", "type_traits"},
+       {},
        R"(// Truncates; a / 0 is -1 (all ones), and the least integer by -1 is itself.
 template <class T>
 T integer_divide(T a, std::type_identity_t<T> b) {
@@ -60,7 +78,10 @@ T integer_divide(T a, std::type_identity_t<T> b) {
   return static_cast<T>(a / b);
 }
 )"},
-      {Helper::remainder, "integer_remainder", {"type_traits"}, {},
+      {Helper::remainder,
+       "integer_remainder",
+       {"type_traits"},
+       {},
        R"(// The sign of the dividend; by 0, the dividend.
 template <class T>
 T integer_remainder(T a, std::type_identity_t<T> b) {
@@ -69,7 +90,10 @@ T integer_remainder(T a, std::type_identity_t<T> b) {
   return static_cast<T>(a % b);
 }
 )"},
-      {Helper::integer_power, "integer_power", {"cstdint", "type_traits"}, {Helper::wrapping_mul},
+      {Helper::integer_power,
+       "integer_power",
+       {"cstdint", "type_traits"},
+       {Helper::wrapping_mul},
        R"(// By repeated squaring.
 template <class T>
 T integer_power(T x, std::uint64_t n) {
@@ -86,7 +110,10 @@ T integer_power(T x, std::uint64_t n) {
   return r;
 }
 )"},
-      {Helper::power, "wrapping_pow", {"cstdint", "type_traits"}, {Helper::integer_power},
+      {Helper::power,
+       "wrapping_pow",
+       {"cstdint", "type_traits"},
+       {Helper::integer_power},
        R"(// A negative exponent gives 0 unless the base is 1 or -1.
 template <class T>
 T wrapping_pow(T x, std::type_identity_t<T> n) {
@@ -94,7 +121,10 @@ T wrapping_pow(T x, std::type_identity_t<T> n) {
   return integer_power(x, static_cast<std::uint64_t>(n));
 }
 )"},
-      {Helper::maximum, "maximum", {"cmath", "type_traits"}, {},
+      {Helper::maximum,
+       "maximum",
+       {"cmath", "type_traits"},
+       {},
        R"(// NaN if either is NaN; +0 is above -0.
 template <class T>
 T maximum(T a, std::type_identity_t<T> b) {
@@ -104,7 +134,10 @@ T maximum(T a, std::type_identity_t<T> b) {
   return a > b ? a : b;
 }
 )"},
-      {Helper::minimum, "minimum", {"cmath", "type_traits"}, {},
+      {Helper::minimum,
+       "minimum",
+       {"cmath", "type_traits"},
+       {},
        R"(// NaN if either is NaN; -0 is below +0.
 template <class T>
 T minimum(T a, std::type_identity_t<T> b) {
@@ -114,26 +147,38 @@ T minimum(T a, std::type_identity_t<T> b) {
   return a < b ? a : b;
 }
 )"},
-      {Helper::sign, "sign", {}, {},
+      {Helper::sign,
+       "sign",
+       {},
+       {},
        R"(// -1, 0 or 1; keeps -0, +0 and NaN.
 template <class T>
 T sign(T x) {
   return x > 0 ? T(1) : x < 0 ? T(-1) : x;
 }
 )"},
-      {Helper::logistic, "logistic", {"cmath"}, {},
+      {Helper::logistic,
+       "logistic",
+       {"cmath"},
+       {},
        R"(template <class T>
 T logistic(T x) {
   return T(1) / (T(1) + std::exp(-x));
 }
 )"},
-      {Helper::clamp_index, "clamp_index", {"algorithm", "cstdint"}, {},
+      {Helper::clamp_index,
+       "clamp_index",
+       {"algorithm", "cstdint"},
+       {},
        R"(// The position moved into [0, last].
 std::int64_t clamp_index(std::int64_t i, std::int64_t last) {
   return std::clamp(i, std::int64_t{0}, std::max(last, std::int64_t{0}));
 }
 )"},
-      {Helper::saturate_cast, "saturate_cast", {"cmath", "limits"}, {},
+      {Helper::saturate_cast,
+       "saturate_cast",
+       {"cmath", "limits"},
+       {},
        R"(// Truncates and saturates; NaN becomes 0.
 template <class To, class From>
 To saturate_cast(From x) {
@@ -144,7 +189,10 @@ To saturate_cast(From x) {
   return static_cast<To>(x);
 }
 )"},
-      {Helper::shift_left, "shift_left", {"cstdint", "limits", "type_traits"}, {},
+      {Helper::shift_left,
+       "shift_left",
+       {"cstdint", "limits", "type_traits"},
+       {},
        R"(// An amount that is negative or not below the width shifts every bit out.
 template <class T>
 T shift_left(T x, std::type_identity_t<T> y) {
@@ -153,7 +201,10 @@ T shift_left(T x, std::type_identity_t<T> y) {
   return static_cast<T>(static_cast<std::uint64_t>(x) << y);
 }
 )"},
-      {Helper::shift_right_arithmetic, "shift_right_arithmetic", {"limits", "type_traits"}, {},
+      {Helper::shift_right_arithmetic,
+       "shift_right_arithmetic",
+       {"limits", "type_traits"},
+       {},
        R"(// Filled with the top bit; an amount that is negative or too large leaves only that.
 template <class T>
 T shift_right_arithmetic(T x, std::type_identity_t<T> y) {
@@ -164,7 +215,10 @@ T shift_right_arithmetic(T x, std::type_identity_t<T> y) {
   return static_cast<T>(static_cast<S>(x) >> (all ? kTop : static_cast<int>(y)));
 }
 )"},
-      {Helper::shift_right_logical, "shift_right_logical", {"limits", "type_traits"}, {},
+      {Helper::shift_right_logical,
+       "shift_right_logical",
+       {"limits", "type_traits"},
+       {},
        R"(// Filled with zeros; an amount that is negative or too large leaves nothing.
 template <class T>
 T shift_right_logical(T x, std::type_identity_t<T> y) {
@@ -173,13 +227,19 @@ T shift_right_logical(T x, std::type_identity_t<T> y) {
   return static_cast<T>(static_cast<U>(x) >> y);
 }
 )"},
-      {Helper::floor_div, "floor_div", {"cstdint"}, {},
+      {Helper::floor_div,
+       "floor_div",
+       {"cstdint"},
+       {},
        R"(// Rounds toward minus infinity.
 std::int64_t floor_div(std::int64_t a, std::int64_t b) {
   return a / b - (a % b != 0 && (a < 0) != (b < 0));
 }
 )"},
-      {Helper::floor_mod, "floor_mod", {"cstdint"}, {Helper::floor_div},
+      {Helper::floor_mod,
+       "floor_mod",
+       {"cstdint"},
+       {Helper::floor_div},
        R"(// The sign of the divisor.
 std::int64_t floor_mod(std::int64_t a, std::int64_t b) { return a - b * floor_div(a, b); }
 )"},

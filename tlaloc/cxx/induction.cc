@@ -27,15 +27,19 @@ std::optional<std::int64_t> constant_of(const Graph& g, ValueId v) {
 std::vector<std::optional<std::int64_t>> steps(const Graph& body, std::size_t first,
                                                std::size_t n_carry,
                                                const ConstantOf& param_constant) {
-  auto known = [&](ValueId v) { return body.is_param(v) ? param_constant(v) : constant_of(body, v); };
+  auto known = [&](ValueId v) {
+    return body.is_param(v) ? param_constant(v) : constant_of(body, v);
+  };
   std::vector<std::optional<std::int64_t>> r(n_carry);
   for (std::size_t k = 0; k < n_carry; ++k) {
     const auto param = static_cast<ValueId>(first + k);
     const ValueId next = body.results()[k];
     if (!is_integer(body.type(param).dtype()) || body.type(param).rank() != 0) continue;
     if (const auto n = node_of(body, next, ops::rows::Add)) {
-      if (n->operand(0) == param) r[k] = known(n->operand(1));
-      else if (n->operand(1) == param) r[k] = known(n->operand(0));
+      if (n->operand(0) == param)
+        r[k] = known(n->operand(1));
+      else if (n->operand(1) == param)
+        r[k] = known(n->operand(0));
     } else if (const auto m = node_of(body, next, ops::rows::Sub)) {
       if (const auto c = known(m->operand(1)); c && m->operand(0) == param) r[k] = -*c;
     }

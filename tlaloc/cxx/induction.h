@@ -15,7 +15,8 @@ namespace tlaloc::cxx {
 /// of carry 0; `constant_of` knows the values of params.
 using ConstantOf = std::function<std::optional<std::int64_t>(ir::ValueId)>;
 std::vector<std::optional<std::int64_t>> steps(const ir::Graph& body, std::size_t first,
-                                               std::size_t n_carry, const ConstantOf& param_constant);
+                                               std::size_t n_carry,
+                                               const ConstantOf& param_constant);
 
 /// carry (<, <=, >, >=) bound, where no carry enters the bound.
 struct Limit {
@@ -30,7 +31,8 @@ struct Limits {
   std::vector<Limit> all;
   bool exact = false;
 };
-/// `range_of` knows the params that are no carries; `dims` maps the graph's sizes to the function's.
+/// `range_of` knows the params that are no carries; `dims` maps the graph's sizes to the
+/// function's.
 using RangeOf = std::function<Range(ir::ValueId)>;
 Limits limits(const ir::Graph& condition, std::size_t first, std::size_t n_carry,
               const RangeOf& range_of, const ir::DimMap& dims);

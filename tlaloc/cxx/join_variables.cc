@@ -34,7 +34,8 @@ void count_writes(const Block& b, std::vector<int>& writes) {
 class Interference {
  public:
   Interference(const Function& f, const std::vector<VarId>& candidates)
-      : live_(f, candidates, [this](const Stmt& s, VarId v, const Live& after) { meet(s, v, after); }) {
+      : live_(f, candidates,
+              [this](const Stmt& s, VarId v, const Live& after) { meet(s, v, after); }) {
     with_.resize(static_cast<std::size_t>(live_.size()));
     live_.run();
   }
@@ -46,9 +47,11 @@ class Interference {
   void meet(const Stmt& s, VarId v, const Live& after) {
     const int i = live_.number(v);
     // A copy does not change what the other one holds.
-    const int copied = s.kind == Stmt::Kind::assign && is_var(*s.value) ? live_.number(s.value->var) : -1;
+    const int copied =
+        s.kind == Stmt::Kind::assign && is_var(*s.value) ? live_.number(s.value->var) : -1;
     for (int k = 0; k < live_.size(); ++k) {
-      if (!after[static_cast<std::size_t>(k)] || k == i || k == copied || live_.exempt(i, k)) continue;
+      if (!after[static_cast<std::size_t>(k)] || k == i || k == copied || live_.exempt(i, k))
+        continue;
       with_[static_cast<std::size_t>(i)].insert(k);
       with_[static_cast<std::size_t>(k)].insert(i);
     }
@@ -60,7 +63,8 @@ class Interference {
 /// Classes of variables that become one.
 class Classes {
  public:
-  Classes(const Function& f, const Interference& live) : f_(f), live_(live), parent_(live.size()), member_(live.size()) {
+  Classes(const Function& f, const Interference& live)
+      : f_(f), live_(live), parent_(live.size()), member_(live.size()) {
     for (std::size_t k = 0; k < parent_.size(); ++k) {
       parent_[k] = static_cast<int>(k);
       member_[k] = {static_cast<int>(k)};

@@ -18,8 +18,9 @@ Range progression(const Range& first, std::int64_t step, const Range& trip, DTyp
   return r ? *r : Range::of(t);
 }
 
-LoopEmitter::LoopEmitter(Lowering& l, const ir::Node& n, const NodeCall& call, std::int64_t inv_count,
-                         std::int64_t carry_count, const std::vector<ir::Append>& append_)
+LoopEmitter::LoopEmitter(Lowering& l, const ir::Node& n, const NodeCall& call,
+                         std::int64_t inv_count, std::int64_t carry_count,
+                         const std::vector<ir::Append>& append_)
     : n_inv(static_cast<std::size_t>(inv_count)),
       n_carry(static_cast<std::size_t>(carry_count)),
       append(append_),
@@ -71,7 +72,8 @@ std::optional<Value> LoopEmitter::known_output(
   if (append[k].flat || !body.is_param(v)) return std::nullopt;
   if (v < n_inv) return repeated(type, inv[v]);
   const std::size_t c = v - n_inv;
-  if (c >= n_carry) return type == xs[c - n_carry].type ? std::optional(xs[c - n_carry]) : std::nullopt;
+  if (c >= n_carry)
+    return type == xs[c - n_carry].type ? std::optional(xs[c - n_carry]) : std::nullopt;
   if (fixed(c)) return repeated(type, init[c]);
   if (!step[c]) return std::nullopt;
   const DType t = type.dtype();
@@ -99,8 +101,12 @@ std::optional<Value> LoopEmitter::recomputed_output(
     ArrayValue a;
     a.pieces = y.array;
     a.element = [](Lowering&, const Indices&) -> ExprRef {
-      throw UserError({"TL-CXX-001", "scan", "a history of nested loops that is read element by "
-                       "element has no printed form", "differentiate with nested loops recomputed", {}});
+      throw UserError({"TL-CXX-001",
+                       "scan",
+                       "a history of nested loops that is read element by "
+                       "element has no printed form",
+                       "differentiate with nested loops recomputed",
+                       {}});
     };
     return l_.lazy(type, std::move(a));
   }

@@ -45,7 +45,8 @@ ExprRef Lowering::keep(ExprRef e, DType dtype, const ir::Origin* origin) {
 void Lowering::suggest(VarId v, const ir::Origin& origin) {
   if (origin.role == ir::Role::cotangent) var(v).stem = 'd';
   if (origin.role == ir::Role::tangent) var(v).stem = 't';
-  const std::string prefix = origin.role == ir::Role::primal ? "" : std::string(1, var(v).stem) + "_";
+  const std::string prefix =
+      origin.role == ir::Role::primal ? "" : std::string(1, var(v).stem) + "_";
   if (!origin.name.empty()) var(v).suggest(prefix + origin.name, NameRank::user);
 }
 
@@ -86,8 +87,8 @@ ExprRef Lowering::size(Dim d) {
   // A constant reads best at the end: n - 1.
   std::ranges::stable_partition(terms, [](const ir::DimTerm* t) { return !t->atoms.empty(); });
   for (const ir::DimTerm* t : terms) {
-    ExprRef product = integer(t->coefficient < 0 && !t->atoms.empty() ? -t->coefficient
-                                                                     : t->coefficient);
+    ExprRef product =
+        integer(t->coefficient < 0 && !t->atoms.empty() ? -t->coefficient : t->coefficient);
     for (const ir::DimAtom& atom : t->atoms) product = position_multiply(product, atom_size(atom));
     const bool negative = t->coefficient < 0 && !t->atoms.empty();
     total = negative ? position_subtract(total, product) : position_add(total, product);

@@ -97,7 +97,9 @@ class Lowering {
 
   // ---- scalars ----
   Value scalar(ir::Type type, ExprRef e, Range range);
-  Value scalar(ir::Type type, ExprRef e) { return scalar(type, std::move(e), Range::of(type.dtype())); }
+  Value scalar(ir::Type type, ExprRef e) {
+    return scalar(type, std::move(e), Range::of(type.dtype()));
+  }
   Value constant(const HostArray& value);
   static Value scalar_int(std::int64_t value);
 

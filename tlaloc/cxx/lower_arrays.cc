@@ -114,9 +114,7 @@ VarId Lowering::materialize(const Value& v) {
   fill(target, v);
   return target;
 }
-ExprRef Lowering::whole(const Value& v) {
-  return v.scalar ? v.scalar : variable(materialize(v));
-}
+ExprRef Lowering::whole(const Value& v) { return v.scalar ? v.scalar : variable(materialize(v)); }
 
 void Lowering::fill(VarId target, const Value& v) {
   const std::string type = type_name(v.type);

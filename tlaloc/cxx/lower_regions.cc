@@ -38,7 +38,8 @@ void Lowering::branch(const ir::Node& n, NodeCall& call, Scope& s) {
   std::vector<std::optional<VarId>> sizes(n.bound().size());
   for (std::size_t k = 0; k < sizes.size(); ++k) {
     if (!reads_symbol(s.graph, n.bound()[k])) continue;
-    sizes[k] = declare(Type::scalar(DType::i64), n.bound()[k].name() == "T" ? "trips" : "length", NameRank::value);
+    sizes[k] = declare(Type::scalar(DType::i64), n.bound()[k].name() == "T" ? "trips" : "length",
+                       NameRank::value);
     define(*s.dims.get(n.bound()[k]).as_symbol(), variable(*sizes[k]));
   }
   std::vector<VarId> targets;
@@ -64,8 +65,11 @@ void Lowering::branch(const ir::Node& n, NodeCall& call, Scope& s) {
   emit(std::move(test));
   for (std::size_t k = 0; k < targets.size(); ++k) {
     const Type t = call.types[k];
-    if (t.rank() > 0) call.out.push_back(in_vector(t, targets[k]));
-    else call.out.push_back(scalar(t, variable(targets[k]), united(results[0][k].range, results[1][k].range)));
+    if (t.rank() > 0)
+      call.out.push_back(in_vector(t, targets[k]));
+    else
+      call.out.push_back(
+          scalar(t, variable(targets[k]), united(results[0][k].range, results[1][k].range)));
   }
 }
 

@@ -17,7 +17,7 @@ namespace {
 /// Where the pieces begin that one ragged dim cuts out of its xs.
 struct Cut {
   ir::Symbol body_symbol;
-  std::size_t xs;              ///< with the lengths
+  std::size_t xs;  ///< with the lengths
   VarId offset = 0;
   ExprRef length;
 };
@@ -45,8 +45,7 @@ void Lowering::scan(const ir::Node& n, NodeCall& call, Scope& s) {
     const VarId h = loop.declare_history(k, n.origin());
     const bool grows = attrs.append[k].flat && !(attrs.reverse && attrs.append[k].length);
     const std::string& type = var(h).type;
-    assign(h, grows ? list(type, {})
-                    : cxx::call(type, {size(loop.output_type(k).elements())}));
+    assign(h, grows ? list(type, {}) : cxx::call(type, {size(loop.output_type(k).elements())}));
   }
 
   std::vector<Cut> cuts;
@@ -99,7 +98,8 @@ void Lowering::scan(const ir::Node& n, NodeCall& call, Scope& s) {
     Values args = loop.inv;
     for (std::size_t k = 0; k < loop.n_carry; ++k) {
       Range r = Range::of(loop.types[k].dtype());
-      if (loop.step[k]) r = progression(loop.init[k].range, *loop.step[k], at.range, loop.types[k].dtype());
+      if (loop.step[k])
+        r = progression(loop.init[k].range, *loop.step[k], at.range, loop.types[k].dtype());
       args.push_back(loop.carry(k, r));
     }
     for (std::size_t k = 0; k < loop.xs.size(); ++k) {
@@ -160,8 +160,7 @@ void Lowering::scan(const ir::Node& n, NodeCall& call, Scope& s) {
         // In index order, though the last piece comes first.
         const Cut* c = cut_of(body.type(y).dim(0));
         if (!attrs.append[k].length || !c) {
-          refuse_op(n.op(), "a reverse scan appends pieces of unknown length",
-                    "", n.origin());
+          refuse_op(n.op(), "a reverse scan appends pieces of unknown length", "", n.origin());
         }
         store_elements(h, position_multiply(variable(c->offset), size(loop.row(k))), v);
       }

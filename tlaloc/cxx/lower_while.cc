@@ -57,8 +57,10 @@ void count_trips(Knowledge& r, Lowering& l, const LoopEmitter& loop, const Limit
   const std::optional<std::int64_t> start = from.constant();
   if (first.type.dtype() != DType::i64 || !start || *start < 0 || (!some && *start != 0)) return;
   ExprRef bound;
-  if (condition.is_param(m.bound)) bound = loop.inv[m.bound].scalar;
-  else if (const auto c = constant_of(condition, m.bound)) bound = integer(*c);
+  if (condition.is_param(m.bound))
+    bound = loop.inv[m.bound].scalar;
+  else if (const auto c = constant_of(condition, m.bound))
+    bound = integer(*c);
   if (!bound) return;
   r.trips_expr = position_subtract(bound, first.scalar);
   if (some) return;
@@ -108,8 +110,7 @@ void Lowering::while_loop(const ir::Node& n, NodeCall& call, Scope& s) {
   }
   const Dim trips = known.trips ? *known.trips : Dim(symbol);
   const bool trips_read =
-      reads_symbol(s.graph, n.bound()[0]) ||
-      reads_value(s.graph, n.result(n.result_count() - 1));
+      reads_symbol(s.graph, n.bound()[0]) || reads_value(s.graph, n.result(n.result_count() - 1));
 
   loop.start_carries();
   Values outputs(attrs.append.size());
@@ -193,8 +194,9 @@ void Lowering::while_loop(const ir::Node& n, NodeCall& call, Scope& s) {
     call.out.push_back(loop.history[k] ? loop.finish(k) : outputs[k]);
   }
   // Where nobody reads the count there is none.
-  call.out.push_back(trips_read ? scalar(Type::scalar(DType::i64), size(trips), Range::exactly(trips))
-                                : scalar_int(0));
+  call.out.push_back(trips_read
+                         ? scalar(Type::scalar(DType::i64), size(trips), Range::exactly(trips))
+                         : scalar_int(0));
 }
 
 }  // namespace tlaloc::cxx

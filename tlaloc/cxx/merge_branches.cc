@@ -55,7 +55,8 @@ class Merger {
     const VarId condition = b[k].value->var;
     std::size_t m = k + 1;
     for (; m < b.size(); ++m) {
-      if (b[m].kind == Stmt::Kind::branch && is_var(*b[m].value) && b[m].value->var == condition) break;
+      if (b[m].kind == Stmt::Kind::branch && is_var(*b[m].value) && b[m].value->var == condition)
+        break;
     }
     if (m == b.size()) return false;
     // What the second one needs moves before the first one; the rest stays behind it.
@@ -64,13 +65,15 @@ class Merger {
     std::vector<bool> moves(m - k, false);
     for (std::size_t t = m; t-- > k + 1;) {
       const Effects e(b[t]);
-      const bool before = std::ranges::any_of(moving, [&](const Effects& x) { return ordered(e, x); });
+      const bool before =
+          std::ranges::any_of(moving, [&](const Effects& x) { return ordered(e, x); });
       if (!before) continue;
       if (ordered(e, first) || b[t].kind == Stmt::Kind::require) return false;
       moves[t - k] = true;
       moving.push_back(e);
     }
-    Block out(std::make_move_iterator(b.begin()), std::make_move_iterator(b.begin() + static_cast<std::ptrdiff_t>(k)));
+    Block out(std::make_move_iterator(b.begin()),
+              std::make_move_iterator(b.begin() + static_cast<std::ptrdiff_t>(k)));
     for (std::size_t t = k + 1; t < m; ++t) {
       if (moves[t - k]) out.push_back(std::move(b[t]));
     }

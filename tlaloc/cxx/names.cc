@@ -9,17 +9,37 @@ namespace {
 
 const std::unordered_set<std::string>& keywords() {
   static const std::unordered_set<std::string> words = {
-      "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "break",
-      "case", "catch", "char", "char8_t", "char16_t", "char32_t", "class", "co_await", "co_return",
-      "co_yield", "compl", "concept", "const", "const_cast", "consteval", "constexpr", "constinit",
-      "continue", "decltype", "default", "delete", "do", "double", "dynamic_cast", "else", "enum",
-      "explicit", "export", "extern", "false", "float", "for", "friend", "goto", "if", "inline",
-      "int", "long", "mutable", "namespace", "new", "noexcept", "not", "not_eq", "nullptr",
-      "operator", "or", "or_eq", "private", "protected", "public", "register",
-      "reinterpret_cast", "requires", "return", "short", "signed", "sizeof", "static",
-      "static_assert", "static_cast", "std", "struct", "switch", "template", "this",
-      "thread_local", "throw", "true", "try", "typedef", "typeid", "typename", "union",
-      "unsigned", "using", "virtual", "void", "volatile", "wchar_t", "while", "xor", "xor_eq"};
+      "alignas",       "alignof",      "and",
+      "and_eq",        "asm",          "auto",
+      "bitand",        "bitor",        "bool",
+      "break",         "case",         "catch",
+      "char",          "char8_t",      "char16_t",
+      "char32_t",      "class",        "co_await",
+      "co_return",     "co_yield",     "compl",
+      "concept",       "const",        "const_cast",
+      "consteval",     "constexpr",    "constinit",
+      "continue",      "decltype",     "default",
+      "delete",        "do",           "double",
+      "dynamic_cast",  "else",         "enum",
+      "explicit",      "export",       "extern",
+      "false",         "float",        "for",
+      "friend",        "goto",         "if",
+      "inline",        "int",          "long",
+      "mutable",       "namespace",    "new",
+      "noexcept",      "not",          "not_eq",
+      "nullptr",       "operator",     "or",
+      "or_eq",         "private",      "protected",
+      "public",        "register",     "reinterpret_cast",
+      "requires",      "return",       "short",
+      "signed",        "sizeof",       "static",
+      "static_assert", "static_cast",  "std",
+      "struct",        "switch",       "template",
+      "this",          "thread_local", "throw",
+      "true",          "try",          "typedef",
+      "typeid",        "typename",     "union",
+      "unsigned",      "using",        "virtual",
+      "void",          "volatile",     "wchar_t",
+      "while",         "xor",          "xor_eq"};
   return words;
 }
 
@@ -29,7 +49,11 @@ constexpr std::size_t kLongName = 12;
 class Namer {
  public:
   Namer(const Function& f, const std::unordered_set<std::string>& reserved)
-      : f_(f), reserved_(reserved), names_(f.vars.size()), defined_by_(f.vars.size()), numbered_(f.vars.size()) {}
+      : f_(f),
+        reserved_(reserved),
+        names_(f.vars.size()),
+        defined_by_(f.vars.size()),
+        numbered_(f.vars.size()) {}
 
   std::vector<std::string> run() {
     find_definitions(f_.body);
@@ -174,8 +198,10 @@ class Namer {
 std::string identifier(const std::string& text) {
   std::string r;
   for (char c : text) {
-    if (std::isalnum(static_cast<unsigned char>(c)) || c == '_') r += c;
-    else if (!r.empty() && r.back() != '_') r += '_';
+    if (std::isalnum(static_cast<unsigned char>(c)) || c == '_')
+      r += c;
+    else if (!r.empty() && r.back() != '_')
+      r += '_';
   }
   while (r.ends_with('_')) r.pop_back();
   if (r.empty()) return "x";

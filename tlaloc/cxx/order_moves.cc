@@ -12,7 +12,8 @@ Stmt assignment(VarId target, ExprRef value) {
 }
 
 void order(Function& f, std::vector<Assignment> moves, Block& out) {
-  std::erase_if(moves, [](const Assignment& m) { return is_var(*m.value) && m.value->var == m.target; });
+  std::erase_if(moves,
+                [](const Assignment& m) { return is_var(*m.value) && m.value->var == m.target; });
   // What counts the trips stands at the end: nothing else changes what it reads.
   const auto counters = std::ranges::stable_partition(
       moves, [&](const Assignment& m) { return !f.vars[m.target].counter; });
@@ -41,7 +42,8 @@ void order(Function& f, std::vector<Assignment> moves, Block& out) {
     auto pick = std::ranges::find_if(moves, [](const Assignment& m) { return !is_var(*m.value); });
     const bool computed = pick != moves.end();
     if (!computed) {
-      pick = std::ranges::find_if(moves, [&](const Assignment& m) { return !f.vars[m.target].array; });
+      pick =
+          std::ranges::find_if(moves, [&](const Assignment& m) { return !f.vars[m.target].array; });
     }
     if (pick == moves.end()) pick = moves.begin();
     const VarId target = pick->target;
@@ -66,8 +68,10 @@ void visit(Function& f, Block& b) {
   Block out;
   for (Stmt& s : b) {
     each_block(s, [&](Block& inner) { visit(f, inner); });
-    if (s.kind == Stmt::Kind::parallel) order(f, std::move(s.moves), out);
-    else out.push_back(std::move(s));
+    if (s.kind == Stmt::Kind::parallel)
+      order(f, std::move(s.moves), out);
+    else
+      out.push_back(std::move(s));
   }
   b = std::move(out);
 }

@@ -62,8 +62,7 @@ class Placer {
         first.push_back(v);
       });
       for (VarId v : first) {
-        const bool declares =
-            s.kind == Stmt::Kind::assign && s.target == v && !reads(*s.value, v);
+        const bool declares = s.kind == Stmt::Kind::assign && s.target == v && !reads(*s.value, v);
         if (!declares) out.push_back({Stmt::Kind::declare, v});
       }
       each_block(s, [&](Block& inner) { insert(inner); });

@@ -43,8 +43,8 @@ Printed print_with_signature(const ir::Graph& graph, const Options& options) {
 
   Signature signature;
   signature.params = unique_names(
-      g->param_count(), options.param_names,
-      [&](std::size_t k) { return g->param_label(k).name; }, "x");
+      g->param_count(), options.param_names, [&](std::size_t k) { return g->param_label(k).name; },
+      "x");
   signature.results = unique_names(
       g->results().size(), options.result_names,
       [&](std::size_t k) { return g->result_label(k).name; }, "y");

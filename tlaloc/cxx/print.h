@@ -1,8 +1,8 @@
 // Prints graphs as C++ that a person can read: the back end behind to_source.
 //
 // Scalar code stands alone: <cmath>, <vector>, and a few helper functions printed with it. Compiled
-// with `g++ -std=c++20 -ffp-contract=off` (GCC fuses a * b + c by default, which rounds once instead
-// of twice) it gives the interpreter's bits, NaN payloads excepted.
+// with `g++ -std=c++20 -ffp-contract=off` (GCC fuses a * b + c by default, which rounds once
+// instead of twice) it gives the interpreter's bits, NaN payloads excepted.
 #pragma once
 
 #include <string>
@@ -28,10 +28,10 @@ std::string print(const ir::Graph& g, const Options& options = {});
 struct Printed {
   std::string text;
   std::string function;
-  std::vector<ir::Symbol> sizes;          ///< leading parameters: sizes that no argument tells
-  std::vector<std::string> param_types;   ///< sizes included, without const and &
+  std::vector<ir::Symbol> sizes;         ///< leading parameters: sizes that no argument tells
+  std::vector<std::string> param_types;  ///< sizes included, without const and &
   std::string result_type;
-  std::vector<std::string> result_fields; ///< of the struct; empty for a single result
+  std::vector<std::string> result_fields;  ///< of the struct; empty for a single result
 };
 Printed print_with_signature(const ir::Graph& g, const Options& options = {});
 

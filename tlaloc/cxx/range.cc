@@ -57,8 +57,8 @@ Range Range::exactly(Dim size) {
 }
 Range Range::below(Dim size) {
   const ir::Interval b = ir::bounds(size);
-  const std::int64_t high = b.upper == std::numeric_limits<std::int64_t>::max() ? b.upper
-                                                                               : b.upper - 1;
+  const std::int64_t high =
+      b.upper == std::numeric_limits<std::int64_t>::max() ? b.upper : b.upper - 1;
   return {0, high, Dim(0), size - 1};
 }
 
@@ -108,8 +108,10 @@ std::optional<Range> difference(const Range& a, const Range& b, DType dtype) {
   return checked(low, high, r, dtype);
 }
 std::optional<Range> product(const Range& a, const Range& b, DType dtype) {
-  const std::int64_t ends[4][2] = {{a.low, b.low}, {a.low, b.high}, {a.high, b.low}, {a.high, b.high}};
-  Range r{std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min(), {}, {}};
+  const std::int64_t ends[4][2] = {
+      {a.low, b.low}, {a.low, b.high}, {a.high, b.low}, {a.high, b.high}};
+  Range r{
+      std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min(), {}, {}};
   for (const auto& [x, y] : ends) {
     std::int64_t p = 0;
     if (__builtin_mul_overflow(x, y, &p)) return std::nullopt;

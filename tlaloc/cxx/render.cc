@@ -12,7 +12,11 @@ constexpr std::size_t kColumns = 100;
 class Renderer {
  public:
   Renderer(const Module& module, const Function& f, std::vector<std::string> names)
-      : module_(module), f_(f), names_(std::move(names)), writes_(f.vars.size()), declared_(f.vars.size()) {
+      : module_(module),
+        f_(f),
+        names_(std::move(names)),
+        writes_(f.vars.size()),
+        declared_(f.vars.size()) {
     count_writes(f.body);
   }
 
@@ -106,7 +110,7 @@ class Renderer {
       }
     }
     return e.kind == Expr::Kind::infix || e.kind == Expr::Kind::ternary ? "!(" + text(e) + ")"
-                                                                       : "!" + text(e);
+                                                                        : "!" + text(e);
   }
 
   // ---- statements ----

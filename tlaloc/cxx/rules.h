@@ -17,8 +17,8 @@ struct ElementCall {
   std::span<const ExprRef> in;
   std::span<const DType> in_dtypes;
   std::span<const Range> ranges;
-  DType dtype;   ///< of the result
-  Range range;   ///< of the result: what the element type says, or better
+  DType dtype;  ///< of the result
+  Range range;  ///< of the result: what the element type says, or better
 };
 using ElementFn = ExprRef (*)(ElementCall&);
 
@@ -26,8 +26,8 @@ using ElementFn = ExprRef (*)(ElementCall&);
 struct NodeCall {
   const ir::Node& node;
   std::span<const Value> in;
-  std::span<const ir::Type> types;       ///< of the results, in the function's sizes
-  const ir::DimMap& dims;                ///< from the graph's sizes to the function's
+  std::span<const ir::Type> types;  ///< of the results, in the function's sizes
+  const ir::DimMap& dims;           ///< from the graph's sizes to the function's
   Values out;
 };
 using NodeFn = void (*)(Lowering&, NodeCall&);

@@ -12,10 +12,12 @@ namespace {
 
 using ir::Type;
 
-std::vector<std::size_t> free_axes(int rank, const ops::AxisList& batch, const ops::AxisList& contract) {
+std::vector<std::size_t> free_axes(int rank, const ops::AxisList& batch,
+                                   const ops::AxisList& contract) {
   std::vector<std::size_t> r;
   for (std::int64_t i = 0; i < rank; ++i) {
-    if (std::ranges::find(batch, i) == batch.end() && std::ranges::find(contract, i) == contract.end()) {
+    if (std::ranges::find(batch, i) == batch.end() &&
+        std::ranges::find(contract, i) == contract.end()) {
       r.push_back(static_cast<std::size_t>(i));
     }
   }
@@ -28,8 +30,8 @@ void lower_dot(Lowering& l, NodeCall& c) {
   const Type type = c.types[0];
   const DType dtype = type.dtype();
   if (!is_float(dtype)) {
-    throw UserError({"TL-CXX-002", c.node.op().name, "a product of integers has no printed form", "",
-                     c.node.origin().place});
+    throw UserError({"TL-CXX-002", c.node.op().name, "a product of integers has no printed form",
+                     "", c.node.origin().place});
   }
   const auto a_free = free_axes(a.type.rank(), d.lhs_batch, d.lhs_contract);
   const auto b_free = free_axes(b.type.rank(), d.rhs_batch, d.rhs_contract);
@@ -38,7 +40,8 @@ void lower_dot(Lowering& l, NodeCall& c) {
   const Type inner = Type::get(dtype, contracted);
 
   auto sum = [&](const Indices& at) {
-    Indices in_a(static_cast<std::size_t>(a.type.rank())), in_b(static_cast<std::size_t>(b.type.rank()));
+    Indices in_a(static_cast<std::size_t>(a.type.rank())),
+        in_b(static_cast<std::size_t>(b.type.rank()));
     std::size_t next = 0;
     for (std::size_t k = 0; k < d.lhs_batch.size(); ++k, ++next) {
       in_a[static_cast<std::size_t>(d.lhs_batch[k])] = at[next];
@@ -48,7 +51,9 @@ void lower_dot(Lowering& l, NodeCall& c) {
     for (std::size_t axis : b_free) in_b[axis] = at[next++];
     const VarId acc = l.declare(Type::scalar(dtype), "sum", NameRank::derived);
     if (type.rank() == 0) l.suggest(acc, c.node.origin());
-    l.assign(acc, l.constant(dispatch(dtype, []<class T>(TypeTag<T>) { return HostArray::scalar(T{}); })).scalar);
+    l.assign(acc, l.constant(dispatch(dtype, []<class T>(TypeTag<T>) {
+                     return HostArray::scalar(T{});
+                   })).scalar);
     l.for_each(inner, [&](const Indices& i) {
       for (std::size_t k = 0; k < i.size(); ++k) {
         in_a[static_cast<std::size_t>(d.lhs_contract[k])] = i[k];

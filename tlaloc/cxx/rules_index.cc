@@ -17,7 +17,8 @@ std::vector<Dim> substituted(std::vector<Dim> dims, const ir::DimMap& map) {
   for (Dim& d : dims) d = d.substitute(map);
   return dims;
 }
-Value view(Lowering& l, Type type, const Value& x, std::function<Indices(Lowering&, const Indices&)> map) {
+Value view(Lowering& l, Type type, const Value& x,
+           std::function<Indices(Lowering&, const Indices&)> map) {
   if (x.array->uniform) return l.uniform(type, *x.array->uniform);
   ArrayValue a;
   a.free = x.array->free;
@@ -28,31 +29,31 @@ Value view(Lowering& l, Type type, const Value& x, std::function<Indices(Lowerin
 void lower_slice(Lowering& l, NodeCall& c) {
   const auto& a = c.node.as<ops::SliceAttrs>();
   const auto start = substituted(a.start, c.dims), strides = substituted(a.strides, c.dims);
-  c.out.push_back(view(l, c.types[0], c.in[0], [start, strides, from = c.in[0].type](
-                                                   Lowering& ll, const Indices& at) {
-    Indices r;
-    for (std::size_t k = 0; k < at.size(); ++k) {
-      const ExprRef step = position_multiply(at[k].expr, ll.size(strides[k]));
-      r.push_back({position_add(step, ll.size(start[k])),
-                   Range::below(from.dim(static_cast<int>(k))), at[k].narrow});
-    }
-    return r;
-  }));
+  c.out.push_back(view(l, c.types[0], c.in[0],
+                       [start, strides, from = c.in[0].type](Lowering& ll, const Indices& at) {
+                         Indices r;
+                         for (std::size_t k = 0; k < at.size(); ++k) {
+                           const ExprRef step = position_multiply(at[k].expr, ll.size(strides[k]));
+                           r.push_back({position_add(step, ll.size(start[k])),
+                                        Range::below(from.dim(static_cast<int>(k))), at[k].narrow});
+                         }
+                         return r;
+                       }));
 }
 
 void lower_reverse(Lowering& l, NodeCall& c) {
   const auto axes = c.node.as<ops::ReverseAttrs>().axes;
-  c.out.push_back(view(l, c.types[0], c.in[0],
-                       [axes, type = c.types[0]](Lowering& ll, const Indices& at) {
-                         Indices r = at;
-                         for (std::int64_t axis : axes) {
-                           const Dim n = type.dim(static_cast<int>(axis));
-                           const ExprRef last = ll.size(n - 1);
-                           Index& i = r[usize(axis)];
-                           i = {position_subtract(last, i.expr), Range::below(n)};
-                         }
-                         return r;
-                       }));
+  c.out.push_back(
+      view(l, c.types[0], c.in[0], [axes, type = c.types[0]](Lowering& ll, const Indices& at) {
+        Indices r = at;
+        for (std::int64_t axis : axes) {
+          const Dim n = type.dim(static_cast<int>(axis));
+          const ExprRef last = ll.size(n - 1);
+          Index& i = r[usize(axis)];
+          i = {position_subtract(last, i.expr), Range::below(n)};
+        }
+        return r;
+      }));
 }
 
 /// Where a window begins: one start per axis behind the batch axes, which come first in `at`.
@@ -64,7 +65,8 @@ class Window {
         sizes_(std::move(sizes)),
         batch_(usize(operand.rank()) - starts.size()) {
     if (batch_ == 0) {
-      for (std::size_t k = 0; k < starts_.size(); ++k) fixed_.push_back(l.clamped(starts_[k], last(k)));
+      for (std::size_t k = 0; k < starts_.size(); ++k)
+        fixed_.push_back(l.clamped(starts_[k], last(k)));
     }
   }
   /// Indices into the operand of window element `at`.
@@ -119,7 +121,9 @@ const Rule kRules[] = {
     {.op = &ops::rows::Slice, .node = lower_slice, .reads = Reads::once},
     {.op = &ops::rows::Reverse, .node = lower_reverse, .reads = Reads::once},
     {.op = &ops::rows::DynamicSlice, .node = lower_dynamic_slice, .reads = Reads::once},
-    {.op = &ops::rows::DynamicUpdateSlice, .node = lower_dynamic_update_slice, .reads = Reads::once},
+    {.op = &ops::rows::DynamicUpdateSlice,
+     .node = lower_dynamic_update_slice,
+     .reads = Reads::once},
 };
 
 }  // namespace

@@ -12,10 +12,18 @@ struct Name {
 };
 namespace rows = ops::rows;
 constexpr Name kNames[] = {
-    {&rows::Exp, "std::exp"},     {&rows::Expm1, "std::expm1"}, {&rows::Log, "std::log"},
-    {&rows::Log1p, "std::log1p"}, {&rows::Sqrt, "std::sqrt"},   {&rows::Cbrt, "std::cbrt"},
-    {&rows::Tanh, "std::tanh"},   {&rows::Sin, "std::sin"},     {&rows::Cos, "std::cos"},
-    {&rows::Ceil, "std::ceil"},   {&rows::Floor, "std::floor"}, {&rows::Round, "std::round"},
+    {&rows::Exp, "std::exp"},
+    {&rows::Expm1, "std::expm1"},
+    {&rows::Log, "std::log"},
+    {&rows::Log1p, "std::log1p"},
+    {&rows::Sqrt, "std::sqrt"},
+    {&rows::Cbrt, "std::cbrt"},
+    {&rows::Tanh, "std::tanh"},
+    {&rows::Sin, "std::sin"},
+    {&rows::Cos, "std::cos"},
+    {&rows::Ceil, "std::ceil"},
+    {&rows::Floor, "std::floor"},
+    {&rows::Round, "std::round"},
     // Halves to even is the default rounding mode.
     {&rows::RoundEven, "std::nearbyint"},
 };

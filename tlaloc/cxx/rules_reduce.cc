@@ -61,7 +61,8 @@ void lower_reduction(Lowering& l, NodeCall& c, const HostArray& start, Combine c
     l.assign(acc, l.constant(start).scalar);
     l.for_each(inner, [&](const Indices& i) {
       Indices all(static_cast<std::size_t>(x.type.rank()));
-      for (std::size_t k = 0; k < outer.size(); ++k) all[static_cast<std::size_t>(outer[k])] = at[k];
+      for (std::size_t k = 0; k < outer.size(); ++k)
+        all[static_cast<std::size_t>(outer[k])] = at[k];
       for (std::size_t k = 0; k < axes.size(); ++k) all[static_cast<std::size_t>(axes[k])] = i[k];
       l.assign(acc, combine(l, dtype, variable(acc), l.element(x, all)));
     });

@@ -53,7 +53,8 @@ class Tidier {
     // x = p ? a : b
     if (s.body.size() != 1 || s.other.size() != 1) return;
     const Stmt &a = s.body[0], &b = s.other[0];
-    if (a.kind != Stmt::Kind::assign || b.kind != Stmt::Kind::assign || a.target != b.target) return;
+    if (a.kind != Stmt::Kind::assign || b.kind != Stmt::Kind::assign || a.target != b.target)
+      return;
     if (f_.vars[a.target].array) return;
     if (a.value->kind == Expr::Kind::ternary || b.value->kind == Expr::Kind::ternary) return;
     if (s.value->width + a.value->width + b.value->width > kTernaryWidth) return;

@@ -35,22 +35,27 @@ std::string type_name(DType dtype) {
 std::string vector_of(const std::string& element) { return "std::vector<" + element + ">"; }
 std::string type_name(ir::Type type) {
   if (type.encoding()) {
-    throw UserError({"TL-CXX-002", "to_source", "no C++ type stands for " + type.to_string(),
-                     "dequantize it before", {}});
+    throw UserError({"TL-CXX-002",
+                     "to_source",
+                     "no C++ type stands for " + type.to_string(),
+                     "dequantize it before",
+                     {}});
   }
   const std::string element = type_name(type.dtype());
   return type.rank() == 0 ? element : vector_of(element);
 }
 
 void refuse_dtype(DType dtype) {
-  throw UserError({"TL-CXX-002", "to_source",
+  throw UserError({"TL-CXX-002",
+                   "to_source",
                    "no C++ type stands for " + std::string(name(dtype)),
-                   "convert to f32 before, or print the function in tensor mode", {}});
+                   "convert to f32 before, or print the function in tensor mode",
+                   {}});
 }
 void refuse_op(const ir::OpDef& op, const std::string& reason, const std::string& hint,
                const ir::Origin& origin) {
-  throw UserError({"TL-CXX-001", op.name, "can't be printed as C++: " + reason, hint,
-                   origin.place});
+  throw UserError(
+      {"TL-CXX-001", op.name, "can't be printed as C++: " + reason, hint, origin.place});
 }
 
 }  // namespace tlaloc::cxx

@@ -27,10 +27,10 @@ struct ArrayValue;
 using ArrayRef = std::shared_ptr<const ArrayValue>;
 
 struct Value {
-  ir::Type type;  ///< in the function's sizes
-  ExprRef scalar; ///< rank 0: a variable, a literal or an element
-  ArrayRef array; ///< rank above 0
-  Range range;    ///< of an integer scalar
+  ir::Type type;   ///< in the function's sizes
+  ExprRef scalar;  ///< rank 0: a variable, a literal or an element
+  ArrayRef array;  ///< rank above 0
+  Range range;     ///< of an integer scalar
   /// The element where it is known; equal to what the interpreter computes.
   std::optional<HostArray> constant;
 

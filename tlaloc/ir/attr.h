@@ -15,8 +15,8 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <atomic>
+#include <bit>
 #include <memory>
 #include <optional>
 #include <span>

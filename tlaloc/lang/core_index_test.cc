@@ -103,9 +103,9 @@ TEST(Indexing, OneHotAndWindows) {
   const std::array axes{AxisSpec{}, dim(3)};
   EXPECT_THAT(values(one_hot(ints({3}, {2, 5, -1}), DType::f64, axes, kHere)),
               ElementsAre(0, 0, 1, 0, 0, 0, 0, 0, 0));
-  EXPECT_THAT(values(dynamic_slice(doubles({4}, {1, 2, 3, 4}), 0, scalar_int(DType::i32, 9), 2, {},
-                                   kHere)),
-              ElementsAre(3, 4));
+  EXPECT_THAT(
+      values(dynamic_slice(doubles({4}, {1, 2, 3, 4}), 0, scalar_int(DType::i32, 9), 2, {}, kHere)),
+      ElementsAre(3, 4));
   const std::array starts{scalar_int(DType::i32, 1), scalar_int(DType::i32, 1)};
   EXPECT_THAT(values(dynamic_update(matrix(), doubles({1, 2}, {8, 9}), starts, {}, kHere)),
               ElementsAre(1, 2, 3, 4, 8, 9));

@@ -25,8 +25,11 @@ Ref reduce_by(const char* name, const Ref& x, std::span<const int> over, bool ke
     std::vector<Dim> kept(in[0].shape().begin(), in[0].shape().end());
     for (std::int64_t a : sorted) {
       if (a < 0 || a >= in[0].rank()) {
-        throw UserError({"TL-AXIS-001", name, "axis " + std::to_string(a) + " is out of range for " +
-                         describe(x), "", {}});
+        throw UserError({"TL-AXIS-001",
+                         name,
+                         "axis " + std::to_string(a) + " is out of range for " + describe(x),
+                         "",
+                         {}});
       }
       kept[static_cast<std::size_t>(a)] = Dim(1);
     }
@@ -47,7 +50,8 @@ std::vector<Ref> given(std::initializer_list<Ref> xs) {
 }  // namespace
 
 Ref mean(const Ref& x, std::span<const int> over, bool keep, AxesSpec axes, Where where) {
-  return reduce_by("mean", x, over, keep, axes, where, [](Val v, auto a) { return ops::mean(v, a); });
+  return reduce_by("mean", x, over, keep, axes, where,
+                   [](Val v, auto a) { return ops::mean(v, a); });
 }
 Ref variance(const Ref& x, std::span<const int> over, std::int64_t ddof, bool keep, AxesSpec axes,
              Where where) {
@@ -55,7 +59,8 @@ Ref variance(const Ref& x, std::span<const int> over, std::int64_t ddof, bool ke
                    [&](Val v, auto a) { return ops::variance(v, a, ddof); });
 }
 Ref norm(const Ref& x, std::span<const int> over, bool keep, AxesSpec axes, Where where) {
-  return reduce_by("norm", x, over, keep, axes, where, [](Val v, auto a) { return ops::norm(v, a); });
+  return reduce_by("norm", x, over, keep, axes, where,
+                   [](Val v, auto a) { return ops::norm(v, a); });
 }
 Ref logsumexp(const Ref& x, std::span<const int> over, bool keep, AxesSpec axes, Where where) {
   return reduce_by("logsumexp", x, over, keep, axes, where,
@@ -64,25 +69,38 @@ Ref logsumexp(const Ref& x, std::span<const int> over, bool keep, AxesSpec axes,
 
 Ref activation(Activation op, const Ref& x, double parameter, AxesSpec axes, Where where) {
   constexpr std::array<const char*, static_cast<std::size_t>(Activation::count)> kNames{
-      "relu",     "relu6",        "leaky_relu", "elu",  "gelu",       "gelu_tanh", "silu",
-      "softplus", "hard_sigmoid", "hard_swish", "mish", "log_sigmoid"};
+      "relu", "relu6",    "leaky_relu",   "elu",        "gelu", "gelu_tanh",
+      "silu", "softplus", "hard_sigmoid", "hard_swish", "mish", "log_sigmoid"};
   return apply({kNames[static_cast<std::size_t>(op)], where}, std::array{x}, axes,
                [&](std::span<const Val> in) {
                  const Val v = in[0];
                  switch (op) {
-                   case Activation::relu: return ops::relu(v);
-                   case Activation::relu6: return ops::relu6(v);
-                   case Activation::leaky_relu: return ops::leaky_relu(v, parameter);
-                   case Activation::elu: return ops::elu(v, parameter);
-                   case Activation::gelu: return ops::gelu(v);
-                   case Activation::gelu_tanh: return ops::gelu_tanh(v);
-                   case Activation::silu: return ops::silu(v);
-                   case Activation::softplus: return ops::softplus(v);
-                   case Activation::hard_sigmoid: return ops::hard_sigmoid(v);
-                   case Activation::hard_swish: return ops::hard_swish(v);
-                   case Activation::mish: return ops::mish(v);
-                   case Activation::log_sigmoid: return ops::log_sigmoid(v);
-                   case Activation::count: break;
+                   case Activation::relu:
+                     return ops::relu(v);
+                   case Activation::relu6:
+                     return ops::relu6(v);
+                   case Activation::leaky_relu:
+                     return ops::leaky_relu(v, parameter);
+                   case Activation::elu:
+                     return ops::elu(v, parameter);
+                   case Activation::gelu:
+                     return ops::gelu(v);
+                   case Activation::gelu_tanh:
+                     return ops::gelu_tanh(v);
+                   case Activation::silu:
+                     return ops::silu(v);
+                   case Activation::softplus:
+                     return ops::softplus(v);
+                   case Activation::hard_sigmoid:
+                     return ops::hard_sigmoid(v);
+                   case Activation::hard_swish:
+                     return ops::hard_swish(v);
+                   case Activation::mish:
+                     return ops::mish(v);
+                   case Activation::log_sigmoid:
+                     return ops::log_sigmoid(v);
+                   case Activation::count:
+                     break;
                  }
                  throw InternalError("no such activation");
                });
@@ -132,7 +150,8 @@ Ref attention(const Ref& q, const Ref& k, const Ref& v, const Ref& mask,
 Ref rope(const Ref& x, const Ref& positions, double base, bool interleaved, AxesSpec axes,
          Where where) {
   return apply({"rope", where}, std::array{x, positions}, axes, [&](std::span<const Val> in) {
-    const Val p = ops::broadcast_to(in[1], in[0].shape().first(static_cast<std::size_t>(in[0].rank()) - 1));
+    const Val p =
+        ops::broadcast_to(in[1], in[0].shape().first(static_cast<std::size_t>(in[0].rank()) - 1));
     return ops::rope(in[0], p, base, interleaved);
   });
 }

@@ -17,8 +17,9 @@ using ir::Val;
 int axis_in(const OpCall& call, const Ref& x, int axis) {
   const int r = core::rank(x);
   if (axis < -r || axis >= r) {
-    throw UserError({"TL-AXIS-001", call.name, "axis " + std::to_string(axis) +
-                     " is out of range for " + describe(x), "", user_place(call.where)});
+    throw UserError({"TL-AXIS-001", call.name,
+                     "axis " + std::to_string(axis) + " is out of range for " + describe(x), "",
+                     user_place(call.where)});
   }
   return axis < 0 ? axis + r : axis;
 }
@@ -33,12 +34,18 @@ Ref cumulative(CumulativeOp op, const Ref& x, int axis, bool reverse, AxesSpec a
   return apply(call, std::array{x}, axes, [&](std::span<const Val> in) {
     const ops::Running r{reverse, false};
     switch (op) {
-      case CumulativeOp::sum: return ops::cumsum(in[0], at, r);
-      case CumulativeOp::prod: return ops::cumprod(in[0], at, r);
-      case CumulativeOp::max: return ops::cummax(in[0], at, r);
-      case CumulativeOp::min: return ops::cummin(in[0], at, r);
-      case CumulativeOp::logsumexp: return ops::cumlogsumexp(in[0], at, r);
-      case CumulativeOp::count: break;
+      case CumulativeOp::sum:
+        return ops::cumsum(in[0], at, r);
+      case CumulativeOp::prod:
+        return ops::cumprod(in[0], at, r);
+      case CumulativeOp::max:
+        return ops::cummax(in[0], at, r);
+      case CumulativeOp::min:
+        return ops::cummin(in[0], at, r);
+      case CumulativeOp::logsumexp:
+        return ops::cumlogsumexp(in[0], at, r);
+      case CumulativeOp::count:
+        break;
     }
     throw InternalError("no such running total");
   });
@@ -61,10 +68,14 @@ void top_k(const Ref& x, std::int64_t k, Ref& values, Ref& positions, AxesSpec a
   const int last = axis_in(call, x, -1);
   const auto labels = labels_of(axes);
   auto r = apply_all(call, std::array{x}, {labels, labels}, [&](std::span<const Val> in) {
-    ir::Builder::current().require({ir::Constraint::Kind::less_equal, Dim(k), in[0].dim(last),
-                                    "top_k: k and the last axis", {}});
+    ir::Builder::current().require({ir::Constraint::Kind::less_equal,
+                                    Dim(k),
+                                    in[0].dim(last),
+                                    "top_k: k and the last axis",
+                                    {}});
     const ops::Sorted s = ops::sort(in[0], last, true);
-    return ir::Vals{ops::slice_axis(s.values, last, 0, k), ops::slice_axis(s.positions, last, 0, k)};
+    return ir::Vals{ops::slice_axis(s.values, last, 0, k),
+                    ops::slice_axis(s.positions, last, 0, k)};
   });
   values = std::move(r[0]);
   positions = std::move(r[1]);

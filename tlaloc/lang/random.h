@@ -7,8 +7,9 @@
 //   auto noise = random::uniform<float, batch, 784>(k2, -1, 1, x);   // x gives the size of batch
 //
 // Draws of T are laid out as JAX lays them out; see random::Stream for the two ways. Integer
-// operations and `uniform` over [0, 1) are exact; over another interval XLA rounds once where we round
-// twice; normal and what uses logarithms differ from JAX in the last bits of erf_inv and log. Errors are those of create.h; at run time TL-RANDOM-001 (not a key).
+// operations and `uniform` over [0, 1) are exact; over another interval XLA rounds once where we
+// round twice; normal and what uses logarithms differ from JAX in the last bits of erf_inv and log.
+// Errors are those of create.h; at run time TL-RANDOM-001 (not a key).
 #pragma once
 
 #include <array>

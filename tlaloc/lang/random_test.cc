@@ -1,5 +1,4 @@
 // Draws against JAX's, bit for bit where only integer operations and rounding are involved.
-#include <bit>
 #include <array>
 #include <bit>
 #include <cmath>
@@ -119,8 +118,8 @@ Ref drawn(const Golden& g) {
 }
 
 /// How many representable numbers a draw may be off: JAX's erf_inv and log are other functions than
-/// ours, and XLA fuses u (high - low) + low of a stretched interval, which rounds once where we round
-/// twice. Everything else is exact.
+/// ours, and XLA fuses u (high - low) + low of a stretched interval, which rounds once where we
+/// round twice. Everything else is exact.
 std::int64_t tolerance_of(const Golden& g) {
   return g.function == "uniform" || g.dtype.find("float") == g.dtype.npos ? 0 : 4;
 }
@@ -129,7 +128,9 @@ std::int64_t tolerance_of(const Golden& g) {
 bool cancelled(const Golden& g, std::uint64_t got, std::uint64_t want) {
   if (tolerance_of(g) == 0) return false;
   if (g.dtype == "float32") {
-    const auto value = [](std::uint64_t w) { return std::bit_cast<float>(static_cast<std::uint32_t>(w)); };
+    const auto value = [](std::uint64_t w) {
+      return std::bit_cast<float>(static_cast<std::uint32_t>(w));
+    };
     return std::abs(double{value(got)} - double{value(want)}) <= 4 * 0x1p-22;
   }
   return g.dtype == "float64" &&

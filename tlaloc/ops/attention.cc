@@ -1,6 +1,6 @@
-// Attention with a declared derivative: forward keeps (q, k, v, mask, o, lse), backward computes the
-// probabilities again from lse, as in FlashAttention (Dao et al., 2022), so that a kernel that never
-// forms the score matrix can claim both.
+// Attention with a declared derivative: forward keeps (q, k, v, mask, o, lse), backward computes
+// the probabilities again from lse, as in FlashAttention (Dao et al., 2022), so that a kernel that
+// never forms the score matrix can claim both.
 #include <cmath>
 
 #include "tlaloc/base/error.h"
@@ -15,7 +15,7 @@ namespace {
 
 /// The layout inside: q […, kv, group, queries, width], k and v […, kv, keys, width].
 struct Layout {
-  int batch;  ///< number of leading axes shared by q, k and v, kv heads included
+  int batch;                 ///< number of leading axes shared by q, k and v, kv heads included
   std::vector<Dim> grouped;  ///< shape of q with the group axis
   AttentionParams params;
   double scale;
@@ -29,7 +29,8 @@ AxisList first(int n, int from = 0) {
 
 Val scores(const Layout& l, Val q, Val k, Val mask) {
   const int b = l.batch;
-  Val s = dot_general(q, k, {first(b), first(b), {b + 2}, {b + 1}}) * l.scale;  // […, group, q, keys]
+  Val s =
+      dot_general(q, k, {first(b), first(b), {b + 2}, {b + 1}}) * l.scale;  // […, group, q, keys]
   const Type index = s.type().with_dtype(DType::i64);
   const Val low = full(-HUGE_VAL, s.type());
   if (l.params.causal || l.params.window > 0) {
@@ -42,8 +43,10 @@ Val scores(const Layout& l, Val q, Val k, Val mask) {
     }
     s = select(keep, s, low);
   }
-  if (mask && mask.dtype() == DType::boolean) s = select(mask, s, low);
-  else if (mask) s = s + mask;
+  if (mask && mask.dtype() == DType::boolean)
+    s = select(mask, s, low);
+  else if (mask)
+    s = s + mask;
   return s;
 }
 
@@ -62,7 +65,8 @@ Forward forward(const Layout& l, Val q, Val k, Val v, Val mask) {
   const int b = l.batch;
   const Val s = scores(l, q, k, mask);
   const std::int64_t last[] = {s.rank() - 1};
-  const Val m = where_is(stop_gradient(reduce_max(s, last)), -HUGE_VAL, zeros(Type::scalar(s.dtype())));
+  const Val m =
+      where_is(stop_gradient(reduce_max(s, last)), -HUGE_VAL, zeros(Type::scalar(s.dtype())));
   const Val e = exp(s - over_keys(m, s));
   const Val sum = reduce_sum(e, last);
   const Val safe = where_is(sum, 0, ones(Type::scalar(s.dtype())));
@@ -84,17 +88,19 @@ Val mask_grouped(const Layout& l, Val mask, Val k) {
 Val attention(Val q, Val k, Val v, Val mask, const AttentionParams& params) {
   const int r = q.rank();
   if (r < 2 || k.rank() != r || v.rank() != r) {
-    throw UserError({"TL-RANK-001", "attention", "q, k and v are " + q.type().to_string() + ", " +
-                     k.type().to_string() + ", " + v.type().to_string() +
-                     ": equal ranks of at least 2 are needed", "", ir::OriginScope::current()->place});
+    throw UserError({"TL-RANK-001", "attention",
+                     "q, k and v are " + q.type().to_string() + ", " + k.type().to_string() + ", " +
+                         v.type().to_string() + ": equal ranks of at least 2 are needed",
+                     "", ir::OriginScope::current()->place});
   }
   Layout l{r - 2, {q.shape().begin(), q.shape().end()}, params, params.scale};
   const Dim width = q.dim(r - 1);
   if (l.scale == 0) {
     if (!width.is_constant()) {
-      throw UserError({"TL-SHAPE-001", "attention", "the width " + width.to_string() +
-                       " is not known, so neither is 1 / sqrt(width)", "give the scale",
-                       ir::OriginScope::current()->place});
+      throw UserError(
+          {"TL-SHAPE-001", "attention",
+           "the width " + width.to_string() + " is not known, so neither is 1 / sqrt(width)",
+           "give the scale", ir::OriginScope::current()->place});
     }
     l.scale = 1 / std::sqrt(static_cast<double>(width.constant()));
   }
@@ -102,9 +108,10 @@ Val attention(Val q, Val k, Val v, Val mask, const AttentionParams& params) {
   if (r > 2) {
     const auto quotient = exact_quotient(q.dim(r - 3), k.dim(r - 3));
     if (!quotient) {
-      throw UserError({"TL-SHAPE-001", "attention", "the " + q.dim(r - 3).to_string() +
-                       " heads of q are no multiple of the " + k.dim(r - 3).to_string() +
-                       " heads of k", "", ir::OriginScope::current()->place});
+      throw UserError({"TL-SHAPE-001", "attention",
+                       "the " + q.dim(r - 3).to_string() + " heads of q are no multiple of the " +
+                           k.dim(r - 3).to_string() + " heads of k",
+                       "", ir::OriginScope::current()->place});
     }
     group = *quotient;
     l.grouped[static_cast<std::size_t>(r) - 3] = k.dim(r - 3);
@@ -121,11 +128,13 @@ Val attention(Val q, Val k, Val v, Val mask, const AttentionParams& params) {
     return shape;
   };
   const Body body = [&](const Vals& in) {
-    const Forward f = forward(l, grouped(l, in[0]), in[1], in[2], mask_grouped(l, mask_of(in), in[1]));
+    const Forward f =
+        forward(l, grouped(l, in[0]), in[1], in[2], mask_grouped(l, mask_of(in), in[1]));
     return Vals{reshape(f.o, out_shape(in))};
   };
   const Body fwd = [&](const Vals& in) {
-    const Forward f = forward(l, grouped(l, in[0]), in[1], in[2], mask_grouped(l, mask_of(in), in[1]));
+    const Forward f =
+        forward(l, grouped(l, in[0]), in[1], in[2], mask_grouped(l, mask_of(in), in[1]));
     Vals out{reshape(f.o, out_shape(in))};
     out.insert(out.end(), in.begin(), in.end());
     out.push_back(f.o);
@@ -151,11 +160,10 @@ Val attention(Val q, Val k, Val v, Val mask, const AttentionParams& params) {
     if (mask_moves) out.push_back(reshape(ds, in[3].shape()));
     return out;
   };
-  return composite_with_rule("attention",
-                             {{"causal", {params.causal}, {}},
-                              {"window", {params.window}, {}},
-                              {"scale", {}, {l.scale}}},
-                             args, body, fwd, bwd)[0];
+  return composite_with_rule(
+      "attention",
+      {{"causal", {params.causal}, {}}, {"window", {params.window}, {}}, {"scale", {}, {l.scale}}},
+      args, body, fwd, bwd)[0];
 }
 
 }  // namespace tlaloc::ops

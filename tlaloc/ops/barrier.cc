@@ -18,7 +18,9 @@ void OptimizationBarrier::batch(const Call&, BatchContext& ctx) {
   ctx.set(0, optimization_barrier(ctx.lifted(0)));
 }
 
-void StopGradient::batch(const Call&, BatchContext& ctx) { ctx.set(0, stop_gradient(ctx.lifted(0))); }
+void StopGradient::batch(const Call&, BatchContext& ctx) {
+  ctx.set(0, stop_gradient(ctx.lifted(0)));
+}
 
 TLALOC_ROW(OptimizationBarrier);
 TLALOC_ROW(StopGradient);

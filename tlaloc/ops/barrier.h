@@ -10,8 +10,8 @@ namespace tlaloc::ops {
 /// interned onto the first. The cotangent goes through one too.
 struct OptimizationBarrier {
   using Kind = Custom;
-  static constexpr OpInfo kInfo{"optimization_barrier", "x, never merged with its operand.",
-                                {.unique = true, .cheap = true}};
+  static constexpr OpInfo kInfo{
+      "optimization_barrier", "x, never merged with its operand.", {.unique = true, .cheap = true}};
   static void infer(InferContext& c);
   static void eval(EvalContext& c) { c.out.push_back(c.take(0)); }
   static void jvp(const Call&, std::span<const Val> dx, std::span<Val> dy);

@@ -32,8 +32,9 @@ Val composite1(const std::string& name, std::vector<ir::CallParam> params, const
   return composite(name, std::move(params), args, body)[0];
 }
 
-Vals composite_with_rule(const std::string& name, std::vector<ir::CallParam> params, const Vals& args,
-                         const Body& body, const Body& forward, const Body& backward) {
+Vals composite_with_rule(const std::string& name, std::vector<ir::CallParam> params,
+                         const Vals& args, const Body& body, const Body& forward,
+                         const Body& backward) {
   const auto types = types_of(args);
   const ir::GraphRef g = closed(name, types, body);
   const ir::GraphRef fwd = closed(name + ".fwd", types, forward);

@@ -20,7 +20,8 @@ Val composite1(const std::string& name, std::vector<ir::CallParam> params, const
 
 /// A composite with a declared derivative. `forward`: x… -> y…, residuals…; `backward`:
 /// residuals…, ct of the differentiable y… -> ct of the differentiable x….
-Vals composite_with_rule(const std::string& name, std::vector<ir::CallParam> params, const Vals& args,
-                         const Body& body, const Body& forward, const Body& backward);
+Vals composite_with_rule(const std::string& name, std::vector<ir::CallParam> params,
+                         const Vals& args, const Body& body, const Body& forward,
+                         const Body& backward);
 
 }  // namespace tlaloc::ops

@@ -78,9 +78,8 @@ std::optional<double> scalar_value(Val x) {
 }
 
 Val emit_like(const ir::Call& c, std::initializer_list<Val> in) {
-  return ir::Builder::current().emit(
-      *c.op, c.attr ? c.attr->shared_from_this() : ir::AttrRef(),
-      std::span<const Val>(in.begin(), in.size()));
+  return ir::Builder::current().emit(*c.op, c.attr ? c.attr->shared_from_this() : ir::AttrRef(),
+                                     std::span<const Val>(in.begin(), in.size()));
 }
 
 }  // namespace tlaloc::ops

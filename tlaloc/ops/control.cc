@@ -26,14 +26,16 @@ std::string list(const std::vector<Type>& types) {
 void check_carries(const char* op, const ir::Graph& body, const std::vector<Type>& init) {
   const auto results = body.result_types();
   const std::vector<Type> carried(
-      results.begin(), results.begin() + static_cast<std::ptrdiff_t>(std::min(results.size(), init.size())));
+      results.begin(),
+      results.begin() + static_cast<std::ptrdiff_t>(std::min(results.size(), init.size())));
   bool same = results.size() >= init.size();
   for (std::size_t k = 0; same && k < init.size(); ++k) {
     same = equal(carried[k], init[k]) != ir::Truth::no;
   }
   if (same) return;
-  throw UserError({"TL-CONTROL-002", op, "the body returns carries of type " + list(carried) +
-                   " where the loop starts with " + list(init),
+  throw UserError({"TL-CONTROL-002", op,
+                   "the body returns carries of type " + list(carried) +
+                       " where the loop starts with " + list(init),
                    "a carry keeps its element type and shape", ir::OriginScope::current()->place});
 }
 
@@ -61,8 +63,10 @@ Shared share_captures(const std::vector<Traced>& traced) {
     std::vector<ir::ParamSpec> params;
     for (Val v : s.captured) {
       const auto at = std::ranges::find(t.captured, v);
-      if (at == t.captured.end()) params.push_back({ir::kNoNode, v.type()});
-      else params.push_back({static_cast<std::uint32_t>(at - t.captured.begin()), {}});
+      if (at == t.captured.end())
+        params.push_back({ir::kNoNode, v.type()});
+      else
+        params.push_back({static_cast<std::uint32_t>(at - t.captured.begin()), {}});
     }
     for (std::size_t k = t.captured.size(); k < t.graph->param_count(); ++k) {
       params.push_back({static_cast<std::uint32_t>(k), {}});
@@ -76,9 +80,9 @@ Shared share_captures(const std::vector<Traced>& traced) {
 Vals cond(Val pred, const Vals& args, const Body& then, const Body& other) {
   const auto types = types_of(args);
   if (pred.type() != Type::scalar(DType::boolean)) {
-    throw UserError({"TL-CONTROL-003", "cond", "the predicate is " + pred.type().to_string() +
-                     ", not a bool scalar", "use select for elementwise choices",
-                     ir::OriginScope::current()->place});
+    throw UserError({"TL-CONTROL-003", "cond",
+                     "the predicate is " + pred.type().to_string() + ", not a bool scalar",
+                     "use select for elementwise choices", ir::OriginScope::current()->place});
   }
   const Shared s = share_captures({trace(types, then, "then"), trace(types, other, "else")});
   const auto a = s.graphs[0]->result_types(), b = s.graphs[1]->result_types();
@@ -118,7 +122,8 @@ LoopResult scan(const Vals& init, const Vals& xs, const Body& body, std::optiona
                        "scan needs a leading axis", ir::OriginScope::current()->place});
     }
     if (!length) length = x.dim(0);
-    ir::Builder::current().require({ir::Constraint::Kind::equal, x.dim(0), *length, "scan: length", {}});
+    ir::Builder::current().require(
+        {ir::Constraint::Kind::equal, x.dim(0), *length, "scan: length", {}});
     types.push_back(x.type().without_leading());
   }
   if (!length) {

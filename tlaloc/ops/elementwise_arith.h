@@ -107,7 +107,8 @@ struct Mul {
 struct Div {
   using Kind = Binary;
   static constexpr OpInfo kInfo{
-      "div", "x / y; integers truncate, x/0 is -1 (all ones), the least integer by -1 is itself.",
+      "div",
+      "x / y; integers truncate, x/0 is -1 (all ones), the least integer by -1 is itself.",
       {.cheap = true}};
   template <Number T>
   static T eval(T x, T y) {

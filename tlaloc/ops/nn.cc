@@ -77,7 +77,8 @@ Val logsumexp(Val x, std::span<const std::int64_t> axes) {
 // ---- activations ----
 
 Val relu(Val x) {
-  return activation("relu", x, [](Val v) { return select(is(Comparison::le, v, 0), zeros_like(v), v); });
+  return activation("relu", x,
+                    [](Val v) { return select(is(Comparison::le, v, 0), zeros_like(v), v); });
 }
 Val relu6(Val x) { return activation("relu6", x, relu6_of); }
 Val leaky_relu(Val x, double slope) {
@@ -86,14 +87,14 @@ Val leaky_relu(Val x, double slope) {
                     {{"slope", {}, {slope}}});
 }
 Val elu(Val x, double alpha) {
-  return activation(
-      "elu", x,
-      [&](Val v) {
-        const Val positive = is(Comparison::gt, v, 0);
-        // exp of a large positive value would overflow in the branch that is not taken.
-        return select(positive, v, expm1(select(positive, zeros_like(v), v)) * alpha);
-      },
-      {{"alpha", {}, {alpha}}});
+  return activation("elu", x,
+                    [&](Val v) {
+                      const Val positive = is(Comparison::gt, v, 0);
+                      // exp of a large positive value would overflow in the branch that is not
+                      // taken.
+                      return select(positive, v, expm1(select(positive, zeros_like(v), v)) * alpha);
+                    },
+                    {{"alpha", {}, {alpha}}});
 }
 Val gelu(Val x) {
   return activation("gelu", x,
@@ -173,7 +174,8 @@ Val layer_norm(Val x, Val scale, Val bias, double epsilon) {
     const Val n = count_of(in[0], a);
     const Val d = in[0] - over(reduce_sum(in[0], a) / n, in[0], a);
     const Val r = rsqrt(reduce_sum(d * d, a) / n + epsilon);
-    return Vals{times_and_plus(d * over(r, in[0], a), in, static_cast<bool>(scale), static_cast<bool>(bias))};
+    return Vals{times_and_plus(d * over(r, in[0], a), in, static_cast<bool>(scale),
+                               static_cast<bool>(bias))};
   });
 }
 Val rms_norm(Val x, Val scale, double epsilon) {
@@ -193,8 +195,9 @@ Val swiglu(Val gate, Val up) {
 Val rope(Val x, Val positions, double base, bool interleaved) {
   const Dim width = x.dim(x.rank() - 1);
   if (!width.is_constant() || width.constant() % 2 != 0) {
-    throw UserError({"TL-SHAPE-001", "rope", "the last axis of " + x.type().to_string() +
-                     " is not a known even size", "", ir::OriginScope::current()->place});
+    throw UserError({"TL-SHAPE-001", "rope",
+                     "the last axis of " + x.type().to_string() + " is not a known even size", "",
+                     ir::OriginScope::current()->place});
   }
   const std::int64_t half = width.constant() / 2;
   return composite1(

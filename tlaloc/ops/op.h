@@ -68,12 +68,12 @@ template <class O>
 concept HasJvpRuleOrRefusal = requires { O::kNoJvp.reason; } || requires { &O::jvp; } ||
                               requires { &O::jvp_x; } || requires { O::Kind::kJvp; };
 template <class O>
-concept HasTransposeRuleOrRefusal =
-    requires { O::kNoTranspose.reason; } || requires { &O::transpose; } ||
-    requires { O::Kind::kTranspose; };
+concept HasTransposeRuleOrRefusal = requires { O::kNoTranspose.reason; } || requires {
+  &O::transpose;
+} || requires { O::Kind::kTranspose; };
 template <class O>
-concept HasBatchRuleOrRefusal = requires { O::kNoBatch.reason; } || requires { &O::batch; } ||
-                                requires { O::Kind::kBatch; };
+concept HasBatchRuleOrRefusal =
+    requires { O::kNoBatch.reason; } || requires { &O::batch; } || requires { O::Kind::kBatch; };
 
 template <class O>
 constexpr ir::OpDef make_row(OpId id) {
@@ -99,17 +99,22 @@ constexpr ir::OpDef make_row(OpId id) {
   d.infer = K::template infer<O>;
   d.eval = K::template eval<O>;
   if constexpr (requires { &O::simplify; }) d.simplify = O::simplify;
-  if constexpr (requires { O::kNoJvp.reason; }) d.jvp.refusal = O::kNoJvp.reason;
-  else d.jvp.fn = K::template jvp<O>;
-  if constexpr (requires { O::kNoTranspose.reason; }) d.transpose.refusal = O::kNoTranspose.reason;
-  else d.transpose.fn = K::template transpose<O>;
-  if constexpr (requires { O::kNoBatch.reason; }) d.batch.refusal = O::kNoBatch.reason;
-  else d.batch.fn = K::template batch<O>;
+  if constexpr (requires { O::kNoJvp.reason; })
+    d.jvp.refusal = O::kNoJvp.reason;
+  else
+    d.jvp.fn = K::template jvp<O>;
+  if constexpr (requires { O::kNoTranspose.reason; })
+    d.transpose.refusal = O::kNoTranspose.reason;
+  else
+    d.transpose.fn = K::template transpose<O>;
+  if constexpr (requires { O::kNoBatch.reason; })
+    d.batch.refusal = O::kNoBatch.reason;
+  else
+    d.batch.fn = K::template batch<O>;
   return d;
 }
 
 /// Defines the row of op `Name`; once, in its family's .cc.
-#define TLALOC_ROW(Name) \
-  constinit const ir::OpDef rows::Name = make_row<ops::Name>(OpId::Name)
+#define TLALOC_ROW(Name) constinit const ir::OpDef rows::Name = make_row<ops::Name>(OpId::Name)
 
 }  // namespace tlaloc::ops

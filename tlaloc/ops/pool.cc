@@ -59,11 +59,11 @@ std::vector<ir::CallParam> params_of(const PoolParams& p) {
 Val max_pool(Val x, const PoolParams& p) {
   return composite1("max_pool", params_of(p), {x}, [&](const Vals& in) {
     // The first of equals wins, and so gets the whole gradient; the last NaN wins.
-    return Vals{over_window(padded(in[0], -std::numeric_limits<double>::infinity(), p), p,
-                            [](Val best, Val next) {
-                              const Val wins = logical_or(next > best, compare(Comparison::ne, next, next));
-                              return select(wins, next, best);
-                            })};
+    return Vals{over_window(
+        padded(in[0], -std::numeric_limits<double>::infinity(), p), p, [](Val best, Val next) {
+          const Val wins = logical_or(next > best, compare(Comparison::ne, next, next));
+          return select(wins, next, best);
+        })};
   });
 }
 

@@ -44,9 +44,9 @@ void BroadcastInDim::infer(InferContext& c) {
     used[axis] = true;
     // Only a literal 1 stretches: a symbolic size never broadcasts as 1.
     if (x.dim(static_cast<int>(i)) == Dim(1)) continue;
-    c.require_equal(x.dim(static_cast<int>(i)), a.shape[axis],
-                    "operand axis " + std::to_string(i) + " and result axis " +
-                        std::to_string(axis));
+    c.require_equal(
+        x.dim(static_cast<int>(i)), a.shape[axis],
+        "operand axis " + std::to_string(i) + " and result axis " + std::to_string(axis));
   }
   c.out.push_back(Type::get(x.dtype(), a.shape, x.encoding()));
 }
@@ -59,9 +59,12 @@ void BroadcastInDim::eval(EvalContext& c) {
     const auto axis = static_cast<std::size_t>(a.axes[i]);
     if (c.in[0].extents()[i] != 1) step[axis] = strides[i];
     if (c.in[0].extents()[i] != 1 && c.in[0].extents()[i] != y.extents()[axis]) {
-      throw UserError({"TL-SHAPE-002", kInfo.name, "a size of " +
-                       std::to_string(c.in[0].extents()[i]) + " meets " +
-                       std::to_string(y.extents()[axis]), "", {}});
+      throw UserError({"TL-SHAPE-002",
+                       kInfo.name,
+                       "a size of " + std::to_string(c.in[0].extents()[i]) + " meets " +
+                           std::to_string(y.extents()[axis]),
+                       "",
+                       {}});
     }
   }
   gather_strided(c.in[0], 0, step, y);
@@ -69,7 +72,7 @@ void BroadcastInDim::eval(EvalContext& c) {
 }
 Val BroadcastInDim::simplify(const Call& c) {
   return c.in_types[0] == c.out_types[0] && is_identity(c.as<BroadcastInDimAttrs>().axes) ? c.in[0]
-                                                                                        : Val{};
+                                                                                          : Val{};
 }
 void BroadcastInDim::transpose(const Call& c, std::span<const Val> ct, CotangentSink& sink) {
   const auto& axes = c.as<BroadcastInDimAttrs>().axes;
@@ -77,8 +80,8 @@ void BroadcastInDim::transpose(const Call& c, std::span<const Val> ct, Cotangent
   std::vector<std::int64_t> summed;
   for (int i = 0; i < ct[0].rank(); ++i) {
     const auto at = std::ranges::find(axes, i);
-    const bool kept = at != axes.end() &&
-                      (x.dim(static_cast<int>(at - axes.begin())) != Dim(1) || ct[0].dim(i) == Dim(1));
+    const bool kept = at != axes.end() && (x.dim(static_cast<int>(at - axes.begin())) != Dim(1) ||
+                                           ct[0].dim(i) == Dim(1));
     if (!kept) summed.push_back(i);
   }
   Val v = reduce_sum(ct[0], summed);
@@ -112,9 +115,7 @@ void Reshape::infer(InferContext& c) {
   c.require_equal(c.in[0].elements(), y.elements(), "number of elements");
   c.out.push_back(y);
 }
-void Reshape::eval(EvalContext& c) {
-  c.out.push_back(c.take(0).reshaped(c.out_extents[0]));
-}
+void Reshape::eval(EvalContext& c) { c.out.push_back(c.take(0).reshaped(c.out_extents[0])); }
 Val Reshape::simplify(const Call& c) {
   if (c.in_types[0] == c.out_types[0]) return c.in[0];
   ir::Builder& b = ir::Builder::current();
@@ -203,7 +204,8 @@ Val reshape(Val x, std::span<const Dim> shape) {
 }
 Val transpose(Val x, std::span<const std::int64_t> permutation) {
   return ir::Builder::current().emit(
-      rows::Transpose, ir::make_attr(TransposeAttrs{{permutation.begin(), permutation.end()}}), {x});
+      rows::Transpose, ir::make_attr(TransposeAttrs{{permutation.begin(), permutation.end()}}),
+      {x});
 }
 
 }  // namespace tlaloc::ops

@@ -26,9 +26,10 @@ struct BroadcastInDimAttrs {
 };
 struct BroadcastInDim : LinearUnary {
   using Attrs = BroadcastInDimAttrs;
-  static constexpr OpInfo kInfo{"broadcast_in_dim",
-                                "Operand axis i becomes result axis axes[i]; a literal 1 stretches.",
-                                {.cheap = true}};
+  static constexpr OpInfo kInfo{
+      "broadcast_in_dim",
+      "Operand axis i becomes result axis axes[i]; a literal 1 stretches.",
+      {.cheap = true}};
   static void infer(InferContext& c);
   static void eval(EvalContext& c);
   static Val simplify(const Call& c);  // to its own type
@@ -42,8 +43,8 @@ struct ReshapeAttrs {
 };
 struct Reshape : LinearUnary {
   using Attrs = ReshapeAttrs;
-  static constexpr OpInfo kInfo{"reshape", "The same elements, row-major, in another shape.",
-                                {.cheap = true}};
+  static constexpr OpInfo kInfo{
+      "reshape", "The same elements, row-major, in another shape.", {.cheap = true}};
   static void infer(InferContext& c);
   static void eval(EvalContext& c);
   static Val simplify(const Call& c);  // to its own type; of a reshape
@@ -59,8 +60,8 @@ struct TransposeAttrs {
 };
 struct Transpose : LinearUnary {
   using Attrs = TransposeAttrs;
-  static constexpr OpInfo kInfo{"transpose", "Result axis i is operand axis permutation[i].",
-                                {.cheap = true}};
+  static constexpr OpInfo kInfo{
+      "transpose", "Result axis i is operand axis permutation[i].", {.cheap = true}};
   static void infer(InferContext& c);
   static void eval(EvalContext& c);
   static Val simplify(const Call& c);  // identity; of a transpose

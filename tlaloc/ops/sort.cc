@@ -43,8 +43,11 @@ void Sort::eval(EvalContext& c) {
   const auto axis = static_cast<std::size_t>(a.axis);
   const std::int64_t n = x.extents()[axis];
   if (n > std::numeric_limits<std::int32_t>::max()) {
-    throw UserError({"TL-SIZE-001", kInfo.name, "more elements along the axis than an i32 counts",
-                     "sort smaller pieces", {}});
+    throw UserError({"TL-SIZE-001",
+                     kInfo.name,
+                     "more elements along the axis than an i32 counts",
+                     "sort smaller pieces",
+                     {}});
   }
   Extents outer = x.extents(), step = row_major_strides(x.extents());
   const std::int64_t stride = step[axis];

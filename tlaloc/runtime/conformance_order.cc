@@ -51,10 +51,11 @@ void running(Cases& cases, const Row& row) {
 
 void sorting(Cases& cases, const Row& row) {
   for (bool descending : {false, true}) {
-    along_axes(cases, descending ? "descending/" : "ascending/", true, [&](const Vals& p, int axis) {
-      return ir::Builder::current().emit_all(*row.op,
-                                             ir::make_attr(ops::SortAttrs{axis, descending}), p);
-    });
+    along_axes(cases, descending ? "descending/" : "ascending/", true,
+               [&](const Vals& p, int axis) {
+                 return ir::Builder::current().emit_all(
+                     *row.op, ir::make_attr(ops::SortAttrs{axis, descending}), p);
+               });
   }
 }
 

@@ -41,7 +41,8 @@ TEST(Prologue, TakesWhatDependsOnBoundParamsOnly) {
   const Val w = b.param(f64({n}), {.name = "w"}), x = b.param(f64({m}), {.name = "x"});
   const GraphRef g = b.build(Vals{exp(w) + 1.0, sin(x), cos(w) * x});
   const Split s = split(g, {true, false});
-  EXPECT_THAT(op_names(s.prologue), ElementsAre("exp", "constant", "broadcast_in_dim", "add", "cos"));
+  EXPECT_THAT(op_names(s.prologue),
+              ElementsAre("exp", "constant", "broadcast_in_dim", "add", "cos"));
   EXPECT_THAT(op_names(s.main), ElementsAre("sin", "mul"));
   EXPECT_EQ(s.main->param_count(), 3u);
   EXPECT_EQ(s.main->param_label(2).name, "x");

@@ -16,7 +16,8 @@ namespace {
 thread_local int mapped_depth = 0;
 
 Policy resolved(Policy p) {
-  if (p.nested == Policy::Nested::automatic && mapped_depth > 0) p.nested = Policy::Nested::recompute;
+  if (p.nested == Policy::Nested::automatic && mapped_depth > 0)
+    p.nested = Policy::Nested::recompute;
   return p;
 }
 
@@ -52,8 +53,9 @@ Parts split_jvp(Context& ctx, const GraphRef& g, const Mask& active, const Polic
 }
 const Masked& transpose_parts(Context& ctx, const Parts& p) {
   const Mask linear = join(Mask(p.split->residuals.size(), false), Mask(p.n_active, true));
-  return transpose_graph(ctx, p.split->unknown, linear, Mask(p.split->unknown->results().size(), true),
-                         Mask(p.n_active, true), {});
+  return transpose_graph(ctx, p.split->unknown, linear,
+                         Mask(p.split->unknown->results().size(), true), Mask(p.n_active, true),
+                         {});
 }
 
 /// Emits the forward part and gathers the residuals, in a builder whose params are `params`.
@@ -119,9 +121,12 @@ GraphRef vjp(const GraphRef& g, const Mask& active, const Policy& policy) {
 GraphRef value_and_grad(const GraphRef& g, const Mask& active, const Policy& policy) {
   const Type loss = g->results().empty() ? Type() : g->type(g->results()[0]);
   if (!loss || loss.rank() != 0 || !is_differentiable(loss.dtype())) {
-    throw UserError({"TL-GRAD-001", "grad",
-                     "the loss is not a floating scalar" + (loss ? ": " + loss.to_string() : std::string()),
-                     "reduce it, for example with mean", {}});
+    throw UserError(
+        {"TL-GRAD-001",
+         "grad",
+         "the loss is not a floating scalar" + (loss ? ": " + loss.to_string() : std::string()),
+         "reduce it, for example with mean",
+         {}});
   }
   Context ctx;
   const Parts p = split_jvp(ctx, g, active, policy);
@@ -174,8 +179,12 @@ GraphRef vmap(const GraphRef& g, const std::vector<std::optional<int>>& in_axes,
     }
     const int axis = *in_axes[k];
     if (axis < 0 || axis > t.rank()) {
-      throw UserError({"TL-AXIS-001", "vmap", "the mapped axis " + std::to_string(axis) +
-                       " is out of range for " + t.to_string() + " with one more axis", "", {}});
+      throw UserError({"TL-AXIS-001",
+                       "vmap",
+                       "the mapped axis " + std::to_string(axis) + " is out of range for " +
+                           t.to_string() + " with one more axis",
+                       "",
+                       {}});
     }
     std::vector<Dim> shape(t.shape().begin(), t.shape().end());
     shape.insert(shape.begin() + axis, lanes);
@@ -198,7 +207,8 @@ GraphRef dce(const GraphRef& g) {
 
 GraphRef linear_transpose(const GraphRef& g, const Mask& linear) {
   Context ctx;
-  return transpose_graph(ctx, g, linear, differentiable_results(*g), Mask(count(linear), true), {}).graph;
+  return transpose_graph(ctx, g, linear, differentiable_results(*g), Mask(count(linear), true), {})
+      .graph;
 }
 
 }  // namespace tlaloc::transform

@@ -25,9 +25,11 @@ Val Batcher::lengths_of(Dim d) const {
   if (!ragged(d)) return {};
   const auto s = d.as_symbol();
   if (!s) {
-    throw UserError({"TL-VMAP-002", "vmap",
+    throw UserError({"TL-VMAP-002",
+                     "vmap",
                      "arithmetic on a size that differs between lanes: " + d.to_string(),
-                     "use the size itself, or map over inputs of one length", {}});
+                     "use the size itself, or map over inputs of one length",
+                     {}});
   }
   return lengths_.at(s->id());
 }
@@ -37,16 +39,25 @@ Val Batcher::mask_ragged(Val x, int axis, ir::Identity identity) {
   if (!lengths) return x;
   const Type index = x.type().with_dtype(DType::i64);
   const std::int64_t zero = 0;
-  const Val inside = ops::compare(ops::Comparison::lt, ops::iota(index, axis),
-                                  ops::broadcast_in_dim(lengths, index.shape(), std::span(&zero, 1)));
+  const Val inside =
+      ops::compare(ops::Comparison::lt, ops::iota(index, axis),
+                   ops::broadcast_in_dim(lengths, index.shape(), std::span(&zero, 1)));
   const DType t = x.dtype();
   double fill = 0;
   switch (identity) {
-    case ir::Identity::zero: fill = 0; break;
-    case ir::Identity::one: fill = 1; break;
+    case ir::Identity::zero:
+      fill = 0;
+      break;
+    case ir::Identity::one:
+      fill = 1;
+      break;
     // Conversion saturates, so infinity is the extreme of integers and true/false of bool.
-    case ir::Identity::lowest: fill = t == DType::boolean ? 0 : -std::numeric_limits<double>::infinity(); break;
-    case ir::Identity::highest: fill = std::numeric_limits<double>::infinity(); break;
+    case ir::Identity::lowest:
+      fill = t == DType::boolean ? 0 : -std::numeric_limits<double>::infinity();
+      break;
+    case ir::Identity::highest:
+      fill = std::numeric_limits<double>::infinity();
+      break;
     case ir::Identity::all_ones:
       fill = is_signed_integer(t) ? -1 : std::numeric_limits<double>::infinity();
       break;
@@ -92,8 +103,10 @@ void batch_node(Batcher& s, const Node& n, ir::Copier& copier) {
   if (&n.op() == ops::find("dim_value")) {
     Dim d(0);
     n.attr()->each_dim([&](Dim e) { d = e.substitute(dims); });
-    if (Val lengths = s.lengths_of(d)) copier.set(n, {lengths});
-    else copier.copy(n);
+    if (Val lengths = s.lengths_of(d))
+      copier.set(n, {lengths});
+    else
+      copier.copy(n);
     return;
   }
   bool moves = false;

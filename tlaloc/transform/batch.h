@@ -10,7 +10,7 @@
 namespace tlaloc::transform {
 
 struct BatchRequest {
-  Mask in;                     ///< params with lanes
+  Mask in;  ///< params with lanes
   Dim lanes;
   bool masked = false;         ///< only lanes of the mask may drive a while
   std::vector<Symbol> ragged;  ///< entry dims that are ragged here

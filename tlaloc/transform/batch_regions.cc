@@ -68,8 +68,8 @@ bool has_flat(const std::vector<Append>& append) {
   return std::ranges::any_of(append, [](const Append& a) { return a.flat; });
 }
 /// A flat output is concatenated along its own leading axis, so the lanes go behind it.
-GraphRef lanes_behind_flat(const GraphRef& body, std::size_t n_carry, const std::vector<Append>& append,
-                           const Mask& batched) {
+GraphRef lanes_behind_flat(const GraphRef& body, std::size_t n_carry,
+                           const std::vector<Append>& append, const Mask& batched) {
   if (!has_flat(append)) return body;
   Builder b(body->name());
   ir::Copier c(*body);
@@ -84,8 +84,8 @@ GraphRef lanes_behind_flat(const GraphRef& body, std::size_t n_carry, const std:
   return b.build(results);
 }
 /// Binds the flat lengths of a loop's outputs.
-void bind_flat(const Node& n, std::size_t n_carry, const std::vector<Append>& append, const Vals& out,
-               DimMap& dims) {
+void bind_flat(const Node& n, std::size_t n_carry, const std::vector<Append>& append,
+               const Vals& out, DimMap& dims) {
   for (std::size_t k = 0; k < append.size(); ++k) {
     if (append[k].flat && !append[k].length) {
       dims.set(*n.result_types()[n_carry + k].dim(0).as_symbol(), out[n_carry + k].dim(0));
@@ -97,13 +97,14 @@ void bind_flat(const Node& n, std::size_t n_carry, const std::vector<Append>& ap
 /// and backward stay a pair.
 Vals batch_declared_call(Batcher& s, const Node& n, const Vals& x, DimMap& dims) {
   if (!ragged_entries(s, n, dims).symbols.empty()) {
-    refuse("TL-VMAP-002", n.op(), "a custom rule under vmap reads a size that differs between lanes",
+    refuse("TL-VMAP-002", n.op(),
+           "a custom rule under vmap reads a size that differs between lanes",
            "pass inputs of one length", n.origin());
   }
   const Vals args = lift_all(s, x);
   std::vector<Region> regions;
   for (const Region& r : n.regions()) {
-    BatchRequest q{Mask(r.graph->param_count(), true), s.lanes, false, {},
+    BatchRequest q{Mask(r.graph->param_count(), true),    s.lanes, false, {},
                    Mask(r.graph->results().size(), true), false};
     regions.push_back(make_region(batch_graph(s.ctx, r.graph, q).graph, region_map(r, dims)));
   }
@@ -135,9 +136,10 @@ Vals batch_branches(Batcher& s, const Node& n, const Vals& x, DimMap& dims) {
     Val p = any_over(pred, 1), q = any_over(ops::logical_not(pred), 1);
     if (s.mask) p = ops::logical_and(p, s.mask), q = ops::logical_and(q, s.mask);
     for (std::size_t k = 0; k < branches; ++k) {
-      const Graph& g = *batch_graph(s.ctx, n.region(k).graph,
-                                    {Mask(args.size(), true), s.lanes, true, rag.symbols, out, true})
-                            .graph;
+      const Graph& g =
+          *batch_graph(s.ctx, n.region(k).graph,
+                       {Mask(args.size(), true), s.lanes, true, rag.symbols, out, true})
+               .graph;
       // Both masks are operands; each branch reads its own.
       std::vector<ParamSpec> params = same_params(0, g.param_count());
       params.insert(params.begin() + (k == 0 ? 1 : 0),
@@ -187,7 +189,8 @@ Vals batch_branches(Batcher& s, const Node& n, const Vals& x, DimMap& dims) {
   const Vals all = join(pre, rag.lengths, args);
   Builder::NodeResult c;
   if (is_if) {
-    std::vector<std::int64_t> arg_owner(all.size() - args.size(), -1), out_owner = n.as<IfAttrs>().out_owner;
+    std::vector<std::int64_t> arg_owner(all.size() - args.size(), -1),
+        out_owner = n.as<IfAttrs>().out_owner;
     arg_owner = join(arg_owner, n.as<IfAttrs>().arg_owner);
     if (both) {
       out_owner.insert(out_owner.end(), nl, 0);
@@ -216,8 +219,8 @@ Vals batch_branches(Batcher& s, const Node& n, const Vals& x, DimMap& dims) {
 
 /// if[B](p, body, identity): lanes that are done keep their carries. In a builder of the caller.
 Vals masked_body(Batcher& s, const GraphRef& body, Val p, const Vals& lengths, const Vals& inv,
-                 const Mask& inv_batched, const Vals& carries, const Vals& xs, const Mask& xs_batched,
-                 const std::vector<Symbol>& ragged, const DimMap& map) {
+                 const Mask& inv_batched, const Vals& carries, const Vals& xs,
+                 const Mask& xs_batched, const std::vector<Symbol>& ragged, const DimMap& map) {
   auto lift = [&](Val v, bool batched) {
     if (batched) return v;
     std::vector<std::int64_t> axes(static_cast<std::size_t>(v.rank()));
@@ -230,15 +233,16 @@ Vals masked_body(Batcher& s, const GraphRef& body, Val p, const Vals& lengths, c
   for (std::size_t k = 0; k < inv.size(); ++k) args.push_back(lift(inv[k], inv_batched[k]));
   args = join(args, carries);
   for (std::size_t k = 0; k < xs.size(); ++k) args.push_back(lift(xs[k], xs_batched[k]));
-  const GraphRef& g =
-      batch_graph(s.ctx, body,
-                  {Mask(body->param_count(), true), s.lanes, true, ragged, Mask(body->results().size(), true), false})
-          .graph;
+  const GraphRef& g = batch_graph(s.ctx, body,
+                                  {Mask(body->param_count(), true), s.lanes, true, ragged,
+                                   Mask(body->results().size(), true), false})
+                          .graph;
   GraphRef other;
   {
     Builder b(body->name());
     Vals params;
-    for (std::size_t k = 0; k < g->param_count(); ++k) params.push_back(b.param(g->type(static_cast<ValueId>(k))));
+    for (std::size_t k = 0; k < g->param_count(); ++k)
+      params.push_back(b.param(g->type(static_cast<ValueId>(k))));
     Vals results = slice_of(params, 1 + lengths.size() + inv.size(), carries.size());
     for (std::size_t k = results.size(); k < g->results().size(); ++k) {
       results.push_back(ops::ones(g->type(g->results()[k])));
@@ -266,14 +270,15 @@ Vals batch_while(Batcher& s, const Node& n, const Vals& x, DimMap& dims) {
     Mask bc = batched_of(s, init);
     const Batched* gb = nullptr;
     for (;;) {
-      gb = &batch_graph(s.ctx, body.graph,
-                        {join(inv_batched, bc), s.lanes, false, rag.symbols, join(bc, Mask(ny, false)), false});
+      gb = &batch_graph(
+          s.ctx, body.graph,
+          {join(inv_batched, bc), s.lanes, false, rag.symbols, join(bc, Mask(ny, false)), false});
       const Mask out_c = slice_of(gb->out, 0, nc);
       if (out_c == bc) break;
       bc = either(bc, out_c);
     }
-    const Batched& gc = batch_graph(s.ctx, cond.graph,
-                                    {join(inv_batched, bc), s.lanes, false, rag.symbols, {}, false});
+    const Batched& gc = batch_graph(
+        s.ctx, cond.graph, {join(inv_batched, bc), s.lanes, false, rag.symbols, {}, false});
     if (!gc.out[0]) {  // one condition for all lanes
       for (std::size_t k = 0; k < nc; ++k) {
         if (bc[k]) init[k] = s.lift(init[k]);
@@ -294,8 +299,9 @@ Vals batch_while(Batcher& s, const Node& n, const Vals& x, DimMap& dims) {
   }
   if (has_flat(a.append)) refuse_flat(n);
   init = lift_all(s, init);
-  const Batched& gc = batch_graph(s.ctx, cond.graph,
-                                  {join(inv_batched, Mask(nc, true)), s.lanes, false, rag.symbols, {true}, false});
+  const Batched& gc =
+      batch_graph(s.ctx, cond.graph,
+                  {join(inv_batched, Mask(nc, true)), s.lanes, false, rag.symbols, {true}, false});
   const Vals outer = join(rag.lengths, inv, init);
   auto entry_dims = [](const GraphRef& g, const DimMap& map) {
     std::vector<Dim> r;
@@ -304,9 +310,11 @@ Vals batch_while(Batcher& s, const Node& n, const Vals& x, DimMap& dims) {
   };
   Val p0 = inline_graph(*gc.graph, outer, entry_dims(gc.graph, cond_map)).results[0];
   if (s.mask) p0 = ops::logical_and(p0, s.mask);
-  const Type flags = Type::get(DType::boolean, {s.lanes}), counts = Type::get(DType::i64, {s.lanes});
+  const Type flags = Type::get(DType::boolean, {s.lanes}),
+             counts = Type::get(DType::i64, {s.lanes});
   GraphRef loop_cond, loop_body;
-  // Inside the new regions the entry dims of both old ones appear; `inner` names them by the caller's.
+  // Inside the new regions the entry dims of both old ones appear; `inner` names them by the
+  // caller's.
   auto declare = [&](Builder& b, Vals& params) {
     for (Val v : outer) params.push_back(b.param(v.type()));
     params.push_back(b.param(flags));
@@ -327,10 +335,13 @@ Vals batch_while(Batcher& s, const Node& n, const Vals& x, DimMap& dims) {
     declare(b, params);
     const Val p = params[outer.size()], trips = params[outer.size() + 1];
     const std::size_t nl = rag.lengths.size();
-    const Vals lengths = slice_of(params, 0, nl), pi = slice_of(params, nl, ni), pc = slice_of(params, nl + ni, nc);
-    const Vals r = masked_body(s, body.graph, p, lengths, pi, inv_batched, pc, {}, {}, rag.symbols, body_map);
+    const Vals lengths = slice_of(params, 0, nl), pi = slice_of(params, nl, ni),
+               pc = slice_of(params, nl + ni, nc);
+    const Vals r =
+        masked_body(s, body.graph, p, lengths, pi, inv_batched, pc, {}, {}, rag.symbols, body_map);
     const Vals next = slice_of(r, 0, nc);
-    const Val more = inline_graph(*gc.graph, join(lengths, pi, next), entry_dims(gc.graph, cond_map)).results[0];
+    const Val more =
+        inline_graph(*gc.graph, join(lengths, pi, next), entry_dims(gc.graph, cond_map)).results[0];
     Vals results = next;
     results.push_back(ops::logical_and(p, more));
     results.push_back(ops::add(trips, ops::convert(p, DType::i64)));
@@ -341,7 +352,8 @@ Vals batch_while(Batcher& s, const Node& n, const Vals& x, DimMap& dims) {
   }
   init.push_back(p0);
   init.push_back(ops::zeros(counts));
-  auto c = emit_while({join(rag.lengths, inv), init, loop_cond, loop_body, {}, {}, {}, a.max_trips});
+  auto c =
+      emit_while({join(rag.lengths, inv), init, loop_cond, loop_body, {}, {}, {}, a.max_trips});
   dims.set(n.bound()[0], c.bound[0]);
   Vals y = slice_of(c.out, 0, nc);
   for (std::size_t k = 0; k < ny; ++k) y.push_back(swap_leading(c.out[nc + 2 + k]));
@@ -388,8 +400,8 @@ Vals batch_scan(Batcher& s, const Node& n, const Vals& x, DimMap& dims) {
     by.assign(ny, false);
     for (;;) {
       gb = &batch_graph(s.ctx, body.graph,
-                        {join(inv_batched, bc, xs_batched), s.lanes, static_cast<bool>(s.mask), inner_ragged,
-                         join(bc, by), false});
+                        {join(inv_batched, bc, xs_batched), s.lanes, static_cast<bool>(s.mask),
+                         inner_ragged, join(bc, by), false});
       if (gb->out == join(bc, by)) break;
       bc = slice_of(gb->out, 0, nc);
       by = slice_of(gb->out, nc, ny);
@@ -402,7 +414,8 @@ Vals batch_scan(Batcher& s, const Node& n, const Vals& x, DimMap& dims) {
   if (s.mask) pre.push_back(s.mask);
   pre = join(pre, rag.lengths);
   Vals full_inv = join(pre, inv);
-  if (lane_length) full_inv.push_back(lane_length), xs.push_back(ops::iota(Type::get(DType::i64, {length}), 0));
+  if (lane_length)
+    full_inv.push_back(lane_length), xs.push_back(ops::iota(Type::get(DType::i64, {length}), 0));
   const DimMap map = region_map(body, dims);
   GraphRef new_body;
   {
@@ -430,8 +443,8 @@ Vals batch_scan(Batcher& s, const Node& n, const Vals& x, DimMap& dims) {
       const Val i = px.back();
       Val p = ops::compare(ops::Comparison::lt, i, p_inv_all.back());
       if (s.mask) p = ops::logical_and(p, p_inv_all[0]);
-      results = masked_body(s, body.graph, p, lengths, pi, inv_batched, pc, slice_of(px, 0, nx), xs_batched,
-                            inner_ragged, map);
+      results = masked_body(s, body.graph, p, lengths, pi, inv_batched, pc, slice_of(px, 0, nx),
+                            xs_batched, inner_ragged, map);
     } else {
       Vals args = slice_of(p_inv_all, 0, n_mask);
       Vals pieces = slice_of(px, 0, nx);
@@ -452,7 +465,15 @@ Vals batch_scan(Batcher& s, const Node& n, const Vals& x, DimMap& dims) {
   }
   std::vector<bool> xrag = a.xrag;
   xrag.resize(xs.size(), false);
-  Vals y = emit_scan({full_inv, init, xs, new_body, {}, length, a.reverse, only_in(ragged, *new_body), xrag,
+  Vals y = emit_scan({full_inv,
+                      init,
+                      xs,
+                      new_body,
+                      {},
+                      length,
+                      a.reverse,
+                      only_in(ragged, *new_body),
+                      xrag,
                       substitute(a.append, dims)})
                .out;
   bind_flat(n, nc, a.append, y, dims);
@@ -480,7 +501,8 @@ Vals batch_region(Batcher& s, const Node& n, const Vals& x, DimMap& dims) {
     if (!plain && !moves) return copy_node(n, x, dims);
     return plain ? batch_branches(s, n, x, dims) : batch_declared_call(s, n, x, dims);
   }
-  return n.region_kind() == RegionKind::loop ? batch_while(s, n, x, dims) : batch_scan(s, n, x, dims);
+  return n.region_kind() == RegionKind::loop ? batch_while(s, n, x, dims)
+                                             : batch_scan(s, n, x, dims);
 }
 
 }  // namespace tlaloc::transform

@@ -19,24 +19,24 @@ using ir::CallAttrs;
 using ir::CallKind;
 using ir::Dim;
 using ir::DimMap;
+using ir::emit_call;
+using ir::emit_if;
+using ir::emit_scan;
+using ir::emit_while;
 using ir::IfAttrs;
+using ir::make_region;
 using ir::Node;
 using ir::ParamSpec;
 using ir::Region;
+using ir::region_map;
 using ir::RegionKind;
 using ir::ScanAttrs;
 using ir::Symbol;
 using ir::Type;
 using ir::Val;
-using ir::ValueId;
 using ir::Vals;
+using ir::ValueId;
 using ir::WhileAttrs;
-using ir::emit_call;
-using ir::emit_if;
-using ir::emit_scan;
-using ir::emit_while;
-using ir::make_region;
-using ir::region_map;
 
 /// A byte key for memo tables.
 class Key {
@@ -171,7 +171,8 @@ std::vector<std::pair<Symbol, std::int64_t>> only_in(
 /// Appends with their lengths under a substitution.
 std::vector<Append> substitute(std::vector<Append> append, const DimMap& map);
 
-/// The attributes of a plain call that stands for a part of `a`, which may have been a declared one.
+/// The attributes of a plain call that stands for a part of `a`, which may have been a declared
+/// one.
 CallAttrs plain_call(const CallAttrs& a, const std::string& suffix);
 
 [[noreturn]] void refuse(const char* code, const ir::OpDef& op, const std::string& message,

@@ -48,9 +48,9 @@ class Pass {
       if (!needed) continue;
       kept_.push_back(i);
       Mask operands(n.operands().size(), true);
-      const bool declared = n.region_kind() == RegionKind::call &&
-                            (n.as<CallAttrs>().kind != CallKind::plain &&
-                             n.as<CallAttrs>().kind != CallKind::remat);
+      const bool declared =
+          n.region_kind() == RegionKind::call &&
+          (n.as<CallAttrs>().kind != CallKind::plain && n.as<CallAttrs>().kind != CallKind::remat);
       if (n.region_kind() == RegionKind::branch || n.region_kind() == RegionKind::call) {
         if (!declared && !effect) {
           plan_[i] = shrink_branches(n, results);
@@ -88,10 +88,12 @@ class Pass {
 
   Shrunk shrink_loop(const Node& n, const Mask& wanted) {
     const bool is_while = n.region_kind() == RegionKind::loop;
-    const auto ni = static_cast<std::size_t>(is_while ? n.as<WhileAttrs>().n_inv : n.as<ScanAttrs>().n_inv);
+    const auto ni =
+        static_cast<std::size_t>(is_while ? n.as<WhileAttrs>().n_inv : n.as<ScanAttrs>().n_inv);
     const auto nc =
         static_cast<std::size_t>(is_while ? n.as<WhileAttrs>().n_carry : n.as<ScanAttrs>().n_carry);
-    const std::vector<Append>& append = is_while ? n.as<WhileAttrs>().append : n.as<ScanAttrs>().append;
+    const std::vector<Append>& append =
+        is_while ? n.as<WhileAttrs>().append : n.as<ScanAttrs>().append;
     const std::size_t ny = append.size();
     const GraphRef& body = n.regions().back().graph;
     Mask carries = slice_of(wanted, 0, nc), ys = slice_of(wanted, nc, ny);
@@ -187,7 +189,8 @@ class Pass {
       }
       std::vector<Region> regions;
       for (std::size_t k = 0; k < s.regions.size(); ++k) {
-        regions.push_back(make_region(with_params(s.regions[k], s.operands), region_map(n.region(k), dims)));
+        regions.push_back(
+            make_region(with_params(s.regions[k], s.operands), region_map(n.region(k), dims)));
       }
       const Vals args = operands(off, n.operands().size() - off, 0);
       Builder::NodeResult c;
@@ -202,7 +205,8 @@ class Pass {
       return c.out;
     }
     const bool is_while = n.region_kind() == RegionKind::loop;
-    const auto ni = static_cast<std::size_t>(is_while ? n.as<WhileAttrs>().n_inv : n.as<ScanAttrs>().n_inv);
+    const auto ni =
+        static_cast<std::size_t>(is_while ? n.as<WhileAttrs>().n_inv : n.as<ScanAttrs>().n_inv);
     const auto nc =
         static_cast<std::size_t>(is_while ? n.as<WhileAttrs>().n_carry : n.as<ScanAttrs>().n_carry);
     const auto& append = is_while ? n.as<WhileAttrs>().append : n.as<ScanAttrs>().append;
@@ -215,7 +219,8 @@ class Pass {
     if (is_while) {
       GraphRef cond = dce_graph(ctx_, with_params(n.region(0).graph, s.operands));
       c = emit_while({operands(0, ni, 0), operands(ni, nc, ni), std::move(cond), std::move(body),
-                      region_map(n.region(0), dims), map, kept_append, n.as<WhileAttrs>().max_trips});
+                      region_map(n.region(0), dims), map, kept_append,
+                      n.as<WhileAttrs>().max_trips});
     } else {
       const ScanAttrs& a = n.as<ScanAttrs>();
       const Mask xs = slice_of(s.operands, ni + nc, nx);

@@ -54,8 +54,8 @@ PrimalTangent jvp_custom_vjp(Context& ctx, const Node& n, const Vals& x, const V
     tangent_types.push_back(y.type());
   }
   const Mask all_params(bwd.graph->results().size(), true);
-  const Masked& lin = transpose_graph(ctx, bwd.graph, linear, all_params,
-                                      Mask(tangent_types.size(), true), {});
+  const Masked& lin =
+      transpose_graph(ctx, bwd.graph, linear, all_params, Mask(tangent_types.size(), true), {});
   Vals args = residuals;
   for (std::size_t k = 0; k < x.size(); ++k) {
     if (is_differentiable(x[k].dtype())) args.push_back(or_zeros(t[k], x[k]));
@@ -63,16 +63,17 @@ PrimalTangent jvp_custom_vjp(Context& ctx, const Node& n, const Vals& x, const V
   attrs.kind = CallKind::linear;
   attrs.name = base.name + ".lin";
   attrs.n_residuals = static_cast<std::int64_t>(residuals.size());
-  const Vals dy = emit_call(attrs, args,
-                            {make_region(lin.graph, bwd_map), make_region(bwd.graph, bwd_map)},
-                            tangent_types)
-                      .out;
+  const Vals dy =
+      emit_call(attrs, args, {make_region(lin.graph, bwd_map), make_region(bwd.graph, bwd_map)},
+                tangent_types)
+          .out;
   std::size_t next = 0;
   for (Val y : r.primal) r.tangent.push_back(is_differentiable(y.dtype()) ? dy[next++] : Val{});
   return r;
 }
 
-PrimalTangent jvp_branches(Context& ctx, const Node& n, const Vals& x, const Vals& t, DimMap& dims) {
+PrimalTangent jvp_branches(Context& ctx, const Node& n, const Vals& x, const Vals& t,
+                           DimMap& dims) {
   const bool is_if = n.region_kind() == RegionKind::branch;
   const std::size_t off = is_if ? 1 : 0;
   const Mask active = present(slice_of(t, off, t.size() - off));
@@ -99,7 +100,8 @@ PrimalTangent jvp_branches(Context& ctx, const Node& n, const Vals& x, const Val
   for (std::size_t k = 0; k < parts.size(); ++k) {
     regions.push_back(make_region(parts[k]->graph, region_map(n.region(k), dims)));
   }
-  const Vals args = join(slice_of(x, off, x.size() - off), present_only(slice_of(t, off, t.size() - off)));
+  const Vals args =
+      join(slice_of(x, off, x.size() - off), present_only(slice_of(t, off, t.size() - off)));
   Builder::NodeResult c;
   if (is_if) {
     const IfAttrs& a = n.as<IfAttrs>();
@@ -213,7 +215,8 @@ PrimalTangent jvp_loop(Context& ctx, const Node& n, const Vals& x, const Vals& t
     std::vector<ParamSpec> cond_params = same_params(0, ni);
     auto dead = [&](std::size_t from, const Mask& mask) {
       for (std::size_t k = 0; k < mask.size(); ++k) {
-        if (mask[k]) cond_params.push_back({ir::kNoNode, cond.graph->type(static_cast<ValueId>(from + k))});
+        if (mask[k])
+          cond_params.push_back({ir::kNoNode, cond.graph->type(static_cast<ValueId>(from + k))});
       }
     };
     dead(0, act_inv);
@@ -249,9 +252,12 @@ PrimalTangent jvp_loop(Context& ctx, const Node& n, const Vals& x, const Vals& t
 
 PrimalTangent jvp_region(Context& ctx, const Node& n, const Vals& x, const Vals& t, DimMap& dims) {
   switch (n.region_kind()) {
-    case RegionKind::branch: return jvp_branches(ctx, n, x, t, dims);
-    case RegionKind::call: return jvp_call(ctx, n, x, t, dims);
-    default: return jvp_loop(ctx, n, x, t, dims);
+    case RegionKind::branch:
+      return jvp_branches(ctx, n, x, t, dims);
+    case RegionKind::call:
+      return jvp_call(ctx, n, x, t, dims);
+    default:
+      return jvp_loop(ctx, n, x, t, dims);
   }
 }
 

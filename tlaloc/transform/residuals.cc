@@ -66,9 +66,12 @@ class Chooser {
     if (t.rank() == 0 || !local(t.dim(0))) return true;
     if (!t.dim(0).as_symbol()) return false;
     switch (q_.policy.nested) {
-      case Policy::Nested::recompute: return false;
-      case Policy::Nested::append: return true;
-      case Policy::Nested::automatic: return t.rank() == 1;  // scalar code: one number per trip
+      case Policy::Nested::recompute:
+        return false;
+      case Policy::Nested::append:
+        return true;
+      case Policy::Nested::automatic:
+        return t.rank() == 1;  // scalar code: one number per trip
     }
     return false;
   }
@@ -174,9 +177,11 @@ class Chooser {
       }
     }
     if (flow.run(source, sink) >= kInfinite) {
-      throw UserError({"TL-GRAD-004", g_.name(),
+      throw UserError({"TL-GRAD-004",
+                       g_.name(),
                        "a value of the forward pass can neither be kept nor computed again",
-                       "choose another policy for nested loops", {}});
+                       "choose another policy for nested loops",
+                       {}});
     }
     // The cut nearest the sink recomputes least.
     const std::vector<bool> late = flow.reaches_sink(sink);

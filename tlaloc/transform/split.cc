@@ -9,7 +9,8 @@ namespace tlaloc::transform {
 namespace {
 
 bool is_known_linear_call(const Node& n, const std::vector<bool>& operand_unknown) {
-  if (n.region_kind() != RegionKind::call || n.as<CallAttrs>().kind != CallKind::linear) return false;
+  if (n.region_kind() != RegionKind::call || n.as<CallAttrs>().kind != CallKind::linear)
+    return false;
   for (std::size_t k = 0; k < static_cast<std::size_t>(n.as<CallAttrs>().n_residuals); ++k) {
     if (operand_unknown[k]) return false;
   }
@@ -142,9 +143,8 @@ class Splitter {
         for (ValueId v = 0; v < s_->value_count(); ++v) {
           if (!kept_[v] || !s_->type(v).has_symbols()) continue;
           const auto shape = s_->type(v).shape();
-          if (std::ranges::none_of(shape, [&](Dim d) {
-                return d.mentions([&](Symbol t) { return t == s; });
-              })) {
+          if (std::ranges::none_of(
+                  shape, [&](Dim d) { return d.mentions([&](Symbol t) { return t == s; }); })) {
             continue;
           }
           rebound.push_back(s.id());

@@ -46,8 +46,8 @@ Vals split_loop(Context& ctx, const Node& n, const Vals& x, const Mask& unknown,
 /// and dear results on one side and what the unknown nodes read on the other. Indexed by ValueId.
 struct ResidualQuery {
   const Graph& g;
-  const std::vector<bool>& unknown;      ///< values
-  const std::vector<ValueId>& needed;    ///< known values that the unknown part reads
+  const std::vector<bool>& unknown;              ///< values
+  const std::vector<ValueId>& needed;            ///< known values that the unknown part reads
   const std::vector<std::uint32_t>& local_dims;  ///< symbol ids that may not leave (sorted)
   /// Symbol ids (sorted) that the unknown part binds anew: what mentions them may not be kept.
   const std::vector<std::uint32_t>& rebound;

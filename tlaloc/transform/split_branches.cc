@@ -79,7 +79,8 @@ Vals split_branches(Context& ctx, const Node& n, const Vals& x, const Mask& unkn
     Vals results = slice_of(in.results, 0, n_known);
     Builder::Close close;
     close.params = params;
-    close.result_dims.assign(own_dims.begin(), own_dims.begin() + static_cast<std::ptrdiff_t>(n_bound));
+    close.result_dims.assign(own_dims.begin(),
+                             own_dims.begin() + static_cast<std::ptrdiff_t>(n_bound));
     // The other branch's residual types are in the caller's dims. They get entry dims of their own:
     // a symbol may be the caller's and this region's at once, with different meanings.
     DimMap entry_of, map = maps[k];
@@ -99,7 +100,8 @@ Vals split_branches(Context& ctx, const Node& n, const Vals& x, const Mask& unkn
         results.insert(results.end(), in.results.begin() + static_cast<std::ptrdiff_t>(n_known),
                        in.results.end());
         close.result_dims.insert(close.result_dims.end(),
-                                 own_dims.begin() + static_cast<std::ptrdiff_t>(n_bound), own_dims.end());
+                                 own_dims.begin() + static_cast<std::ptrdiff_t>(n_bound),
+                                 own_dims.end());
         continue;
       }
       DimMap zero;
@@ -119,14 +121,16 @@ Vals split_branches(Context& ctx, const Node& n, const Vals& x, const Mask& unkn
   }
   for (std::size_t k = 0; k < branches; ++k) {
     types = join(types, residual_types[k]);
-    owners.insert(owners.end(), residual_types[k].size(), is_if ? static_cast<std::int64_t>(k) : -1);
+    owners.insert(owners.end(), residual_types[k].size(),
+                  is_if ? static_cast<std::int64_t>(k) : -1);
   }
   Builder::NodeResult known;
   if (is_if) {
     known = emit_if(x[0], known_args, std::move(known_regions), types, bound,
                     pick(arg_owner, negated(ua)), owners);
   } else {
-    known = emit_call(plain_call(n.as<CallAttrs>(), ".known"), known_args, std::move(known_regions), types, bound);
+    known = emit_call(plain_call(n.as<CallAttrs>(), ".known"), known_args, std::move(known_regions),
+                      types, bound);
   }
   DimMap renamed;  // interning may have answered with an older node
   bind_dims(bound, known.bound, renamed);
@@ -154,8 +158,10 @@ Vals split_branches(Context& ctx, const Node& n, const Vals& x, const Mask& unkn
     std::vector<ParamSpec> params;
     std::uint32_t next = 0;
     for (std::size_t i = 0; i < residual_args.size(); ++i) {
-      if (residual_branch[i] == k) params.push_back({next++, {}});
-      else params.push_back({ir::kNoNode, residual_args[i].type()});
+      if (residual_branch[i] == k)
+        params.push_back({next++, {}});
+      else
+        params.push_back({ir::kNoNode, residual_args[i].type()});
     }
     const Graph& u = *parts[k]->unknown;
     params = join(params, same_params(next, u.param_count() - next));

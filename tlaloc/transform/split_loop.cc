@@ -87,21 +87,20 @@ void hoist(Loop& l, const std::vector<std::pair<Symbol, std::int64_t>>& ragged) 
 Vals split_loop(Context& ctx, const Node& n, const Vals& x, const Mask& unknown, DimMap& dims,
                 const Policy& policy) {
   const bool is_while = n.region_kind() == RegionKind::loop;
-  const auto ni0 = static_cast<std::size_t>(is_while ? n.as<WhileAttrs>().n_inv : n.as<ScanAttrs>().n_inv);
-  const auto nc = static_cast<std::size_t>(is_while ? n.as<WhileAttrs>().n_carry : n.as<ScanAttrs>().n_carry);
-  const std::vector<Append> append = is_while ? n.as<WhileAttrs>().append : n.as<ScanAttrs>().append;
+  const auto ni0 =
+      static_cast<std::size_t>(is_while ? n.as<WhileAttrs>().n_inv : n.as<ScanAttrs>().n_inv);
+  const auto nc =
+      static_cast<std::size_t>(is_while ? n.as<WhileAttrs>().n_carry : n.as<ScanAttrs>().n_carry);
+  const std::vector<Append> append =
+      is_while ? n.as<WhileAttrs>().append : n.as<ScanAttrs>().append;
   const std::size_t ny = append.size(), nx = x.size() - ni0 - nc;
   std::vector<bool> xrag = is_while ? std::vector<bool>() : n.as<ScanAttrs>().xrag;
   const auto ragged = ragged_symbols(n);
 
-  Loop l{n.regions().back().graph,
-         region_map(n.regions().back(), dims),
-         slice_of(x, 0, ni0),
-         slice_of(x, ni0, nc),
-         slice_of(x, ni0 + nc, nx),
-         slice_of(unknown, 0, ni0),
-         slice_of(unknown, ni0, nc),
-         slice_of(unknown, ni0 + nc, nx)};
+  Loop l{n.regions().back().graph,   region_map(n.regions().back(), dims),
+         slice_of(x, 0, ni0),        slice_of(x, ni0, nc),
+         slice_of(x, ni0 + nc, nx),  slice_of(unknown, 0, ni0),
+         slice_of(unknown, ni0, nc), slice_of(unknown, ni0 + nc, nx)};
   hoist(l, ragged);
   const std::size_t ni = l.inv.size();
   const Mask &ui = l.unknown_inv, &uxs = l.unknown_xs;
@@ -129,7 +128,7 @@ Vals split_loop(Context& ctx, const Node& n, const Vals& x, const Mask& unknown,
   const Mask uy = slice_of(sp->out_unknown, nc, ny);
   const Mask known_mask = negated(join(ui, uc, uxs));
   const std::size_t nkc = nc - count(uc), nky = ny - count(uy);
-  std::vector<std::size_t> known_index;                 // body params of the known part
+  std::vector<std::size_t> known_index;  // body params of the known part
   std::vector<std::size_t> known_pos(known_mask.size());
   for (std::size_t i = 0; i < known_mask.size(); ++i) {
     if (!known_mask[i]) continue;
@@ -141,7 +140,8 @@ Vals split_loop(Context& ctx, const Node& n, const Vals& x, const Mask& unknown,
     if (r.is_param && r.index >= ni && r.index < ni + nc) carry_residuals.push_back(r.index);
   }
 
-  // ---- the known loop: its own results, residuals, recorded carries, lengths of body-bound dims ----
+  // ---- the known loop: its own results, residuals, recorded carries, lengths of body-bound dims
+  // ----
   GraphRef known_body;
   std::vector<Append> known_append;
   std::vector<bool> residual_flat;
@@ -163,7 +163,8 @@ Vals split_loop(Context& ctx, const Node& n, const Vals& x, const Mask& unknown,
     n_res = results.size() - nkc - nky;
     for (std::size_t i = 0; i < n_res; ++i) {
       const Val v = results[nkc + nky + i];
-      const bool flat = v.rank() > 0 && v.dim(0).mentions([&](Symbol s) { return local.contains(s.id()); });
+      const bool flat =
+          v.rank() > 0 && v.dim(0).mentions([&](Symbol s) { return local.contains(s.id()); });
       residual_flat.push_back(flat);
       Append a{flat, std::nullopt};
       for (const auto& [d, length] : flat_of) {
@@ -197,9 +198,12 @@ Vals split_loop(Context& ctx, const Node& n, const Vals& x, const Mask& unknown,
     const Mask cond_reads = used_params(*cond.graph);
     std::vector<ParamSpec> params;
     for (std::size_t i : known_index) {
-      if (i < ni0) params.push_back({static_cast<std::uint32_t>(i), {}});
-      else if (i < ni) params.push_back({ir::kNoNode, body.type(static_cast<ValueId>(i))});
-      else params.push_back({static_cast<std::uint32_t>(i - ni + ni0), {}});
+      if (i < ni0)
+        params.push_back({static_cast<std::uint32_t>(i), {}});
+      else if (i < ni)
+        params.push_back({ir::kNoNode, body.type(static_cast<ValueId>(i))});
+      else
+        params.push_back({static_cast<std::uint32_t>(i - ni + ni0), {}});
     }
     for (std::size_t i = 0; i < ni0 + nc; ++i) {
       const bool is_unknown = i < ni0 ? ui[i] : uc[i - ni0];
@@ -224,8 +228,8 @@ Vals split_loop(Context& ctx, const Node& n, const Vals& x, const Mask& unknown,
     for (auto& [s, k] : kept_ragged) {
       k = static_cast<std::int64_t>(count(negated(slice_of(uxs, 0, static_cast<std::size_t>(k)))));
     }
-    known = emit_scan({k_inv, k_init, k_xs, known_body, l.map, length, a.reverse, kept_ragged, k_xrag,
-                       known_append});
+    known = emit_scan({k_inv, k_init, k_xs, known_body, l.map, length, a.reverse, kept_ragged,
+                       k_xrag, known_append});
   }
   // Flat lengths of the loop's own appended outputs.
   for (std::size_t k = 0, q = 0; k < ny; ++k) {
@@ -291,8 +295,10 @@ Vals split_loop(Context& ctx, const Node& n, const Vals& x, const Mask& unknown,
   for (const auto& [s, k] : ragged) {
     if (!reads_dim(s)) continue;
     const auto i = static_cast<std::size_t>(k);
-    if (at_x[i] >= 0) scan.ragged.emplace_back(s, at_x[i]);
-    else add_lengths(s, l.xs[i]);
+    if (at_x[i] >= 0)
+      scan.ragged.emplace_back(s, at_x[i]);
+    else
+      add_lengths(s, l.xs[i]);
   }
   for (std::size_t q = 0; q < n_lengths; ++q) {
     add_lengths(sp->res_dims[q], known.out[base + n_res + carry_residuals.size() + q]);

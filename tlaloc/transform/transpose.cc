@@ -26,8 +26,10 @@ class Pass {
     for (std::size_t k = 0; k < g_.param_count(); ++k) {
       const auto v = static_cast<ValueId>(k);
       linear_[v] = linear[k];
-      if (linear[k]) linear_params.push_back(v);
-      else copier_.declare(k);
+      if (linear[k])
+        linear_params.push_back(v);
+      else
+        copier_.declare(k);
     }
     Vals cts;
     for (std::size_t k = 0; k < g_.results().size(); ++k) {
@@ -52,8 +54,10 @@ class Pass {
       const bool forced = !force.empty() && force[k];
       const bool has = !ct_[v].empty();
       result_.out.push_back(has || forced);
-      if (has) results.push_back(ct_[v].get(g_.type(v).substitute(copier_.dims)));
-      else if (forced) results.push_back(ops::zeros(g_.type(v)));
+      if (has)
+        results.push_back(ct_[v].get(g_.type(v).substitute(copier_.dims)));
+      else if (forced)
+        results.push_back(ops::zeros(g_.type(v)));
     }
     result_.graph = dce_graph(ctx_, b.build(results));
   }
@@ -123,17 +127,23 @@ class Pass {
     for (ValueId v : n.operands()) in_types.push_back(g_.type(v).substitute(copier_.dims));
     if (n.region_kind() != RegionKind::none) {
       // Cotangents put by the region come after those taken from the same operand.
-      const TransposeSite site{
-          ctx_, n, x, in_types, linear, ct, copier_.dims,
-          [&](std::size_t k) {
-            Cotangent& c = ct_[n.operand(k)];
-            const Type t = g_.type(n.operand(k)).substitute(copier_.dims);
-            if (!linear_[n.operand(k)] || c.empty() || t.rank() == 0) return Val{};
-            const Val v = c.get(t);
-            c = {};
-            return v;
-          },
-          [&](std::size_t k, Val v) { put(n.operand(k), v); }};
+      const TransposeSite site{ctx_,
+                               n,
+                               x,
+                               in_types,
+                               linear,
+                               ct,
+                               copier_.dims,
+                               [&](std::size_t k) {
+                                 Cotangent& c = ct_[n.operand(k)];
+                                 const Type t = g_.type(n.operand(k)).substitute(copier_.dims);
+                                 if (!linear_[n.operand(k)] || c.empty() || t.rank() == 0)
+                                   return Val{};
+                                 const Val v = c.get(t);
+                                 c = {};
+                                 return v;
+                               },
+                               [&](std::size_t k, Val v) { put(n.operand(k), v); }};
       transpose_region(site);
       return;
     }

@@ -31,7 +31,7 @@ class Cotangent {
 struct TransposeSite {
   Context& ctx;
   const Node& node;
-  const Vals& x;       ///< absent where linear
+  const Vals& x;  ///< absent where linear
   const std::vector<Type>& operand_types;
   const Mask& linear;  ///< per operand
   const Vals& ct;      ///< per result; absent means zero

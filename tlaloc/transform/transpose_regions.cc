@@ -62,7 +62,9 @@ void transpose_branches(const TransposeSite& s) {
   const auto given = pick(operands, out);
   std::vector<Type> types;
   for (std::size_t k : given) {
-    types.push_back(n.region(0).graph->type(static_cast<ValueId>(k)).substitute(region_map(n.region(0), s.dims)));
+    types.push_back(n.region(0)
+                        .graph->type(static_cast<ValueId>(k))
+                        .substitute(region_map(n.region(0), s.dims)));
   }
   Vals args;
   std::vector<std::int64_t> arg_owner, out_owner;
@@ -126,12 +128,13 @@ void transpose_scan(const TransposeSite& s) {
     at += count;
     return r;
   };
-  const auto p_inv = block(k_inv), p_x = block(k_x), p_cc = block(count(cc)), p_cy = block(count(cy)),
-             p_ii = block(count(ii));
+  const auto p_inv = block(k_inv), p_x = block(k_x), p_cc = block(count(cc)),
+             p_cy = block(count(cy)), p_ii = block(count(ii));
   ir::ScanParts scan;
   scan.body = with_signature(*t->graph, join(p_inv, p_ii, p_cc, p_x, p_cy), results_of(*t->graph));
   auto zero_of = [&](std::size_t k) {
-    return ops::zeros(body->type(static_cast<ValueId>(k)).substitute(region_map(n.region(0), s.dims)));
+    return ops::zeros(
+        body->type(static_cast<ValueId>(k)).substitute(region_map(n.region(0), s.dims)));
   };
   for (std::size_t k = 0; k < ni; ++k) {
     if (!lin_inv[k]) scan.inv.push_back(s.x[k]);
@@ -186,12 +189,15 @@ void transpose_scan(const TransposeSite& s) {
 
 void transpose_region(const TransposeSite& s) {
   switch (s.node.region_kind()) {
-    case RegionKind::branch: return transpose_branches(s);
+    case RegionKind::branch:
+      return transpose_branches(s);
     case RegionKind::call:
       return s.node.as<CallAttrs>().kind == CallKind::linear ? transpose_declared(s)
-                                                              : transpose_branches(s);
-    case RegionKind::scan: return transpose_scan(s);
-    default: throw InternalError("a linear value flows through a while");
+                                                             : transpose_branches(s);
+    case RegionKind::scan:
+      return transpose_scan(s);
+    default:
+      throw InternalError("a linear value flows through a while");
   }
 }
 

@@ -29,7 +29,7 @@ void write_curve(const std::string& path, const std::string& title, const std::v
   put("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
       "font-family=\"sans-serif\" font-size=\"13\">",
       kWidth, kHeight);
-  put("<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>");
+  out << "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n";
   put("<text x=\"%.0f\" y=\"24\" font-size=\"15\">%s</text>", kLeft, title.c_str());
   for (double e = bottom; e <= top; ++e) {
     put("<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"#ddd\"/>", kLeft, y_of(e),

@@ -11,12 +11,8 @@ constexpr std::size_t kColumns = 100;
 
 class Renderer {
  public:
-  Renderer(const Module& module, const Function& f, std::vector<std::string> names)
-      : module_(module),
-        f_(f),
-        names_(std::move(names)),
-        writes_(f.vars.size()),
-        declared_(f.vars.size()) {
+  Renderer(const Function& f, std::vector<std::string> names)
+      : f_(f), names_(std::move(names)), writes_(f.vars.size()), declared_(f.vars.size()) {
     count_writes(f.body);
   }
 
@@ -248,7 +244,6 @@ class Renderer {
     text_ += indent + s + "\n";
   }
 
-  const Module& module_;
   const Function& f_;
   std::vector<std::string> names_;
   std::vector<int> writes_;
@@ -272,7 +267,7 @@ std::string render(const Module& module) {
       }
       body += "};\n\n";
     }
-    body += f.comment + Renderer(module, f, name_variables(f, reserved)).run() + "\n";
+    body += f.comment + Renderer(f, name_variables(f, reserved)).run() + "\n";
   }
   body.pop_back();
   const std::string includes = module.needs.includes();

@@ -80,6 +80,7 @@ using FieldOf = std::remove_cvref_t<std::tuple_element_t<I, decltype(fields(std:
 #ifdef __clang__
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wundefined-var-template"
+#pragma clang diagnostic ignored "-Wundefined-internal"  // of types in unnamed namespaces
 #endif
 
 template <class T>

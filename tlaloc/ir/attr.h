@@ -9,9 +9,9 @@
 //     }
 //   };
 //
-// Field types: bool, int64_t, double, std::string, DType, Dim, Type, Literal, enums with an
-// `enum_names(E)` overload found by ADL, std::vector and std::optional of these, and structs with
-// a field list of their own.
+// Field types: bool, int64_t, double, std::string, DType, Dim, Type, Literal, GraphAttr, enums with
+// an `enum_names(E)` overload found by ADL, std::vector and std::optional of these, and structs
+// with a field list of their own.
 #pragma once
 
 #include <algorithm>
@@ -33,6 +33,8 @@
 
 namespace tlaloc::ir {
 
+class Graph;
+
 template <class A, class M>
 struct Field {
   std::string_view name;
@@ -50,6 +52,13 @@ concept HasFields = requires { A::fields(); };
 struct Literal {
   HostArray value;
   friend bool operator==(const Literal& a, const Literal& b) { return identical(a.value, b.value); }
+};
+
+/// A closed graph as attribute, such as a reducer on scalars. Equal if structurally equal.
+struct GraphAttr {
+  std::shared_ptr<const Graph> graph;
+  std::uint64_t content_hash() const;
+  friend bool operator==(const GraphAttr& a, const GraphAttr& b);
 };
 
 /// Feeds a 64-bit hash. Symbols hash by what `symbol_key` says: their id inside one builder, their
@@ -110,6 +119,8 @@ void hash_field(Hasher& h, const T& x) {
     h.add(x.value.extents().size());
     for (auto e : x.value.extents()) h.add(static_cast<std::uint64_t>(e));
     h.add_bytes(x.value.data(), x.value.bytes());
+  } else if constexpr (std::is_same_v<T, GraphAttr>) {
+    h.add(x.content_hash());
   } else if constexpr (HasFields<T>) {
     std::apply([&](auto... f) { (hash_field(h, x.*f.member), ...); }, T::fields());
   } else {

@@ -80,6 +80,7 @@ std::vector<bool> Builder::live_nodes(std::span<const Val> results, const Close&
 }
 
 GraphRef Builder::build(std::span<const Val> result_vals, Close close) {
+  internal_check(!built_, "a trace is built once");
   Vals results;
   for (Val v : result_vals) results.push_back(lift(v));
   const std::vector<bool> live = live_nodes(results, close);
@@ -87,6 +88,8 @@ GraphRef Builder::build(std::span<const Val> result_vals, Close close) {
   std::shared_ptr<Graph> g(new Graph);
   g->name_ = name_;
   std::vector<std::uint32_t> new_id(types_.size(), kNoNode);
+  g->types_.reserve(types_.size());
+  g->producers_.reserve(types_.size());
   auto add_param = [&](std::uint32_t old, Label label) {
     internal_check(producers_[old] == kNoNode && new_id[old] == kNoNode, "bad parameter order");
     new_id[old] = static_cast<std::uint32_t>(g->types_.size());
@@ -111,23 +114,24 @@ GraphRef Builder::build(std::span<const Val> result_vals, Close close) {
   }
   g->param_count_ = g->types_.size();
 
+  // The live nodes move together in place, and the graph takes them over: nothing is copied.
+  std::uint32_t index = 0, operands_end = 0, regions_end = 0, bound_end = 0;
+  auto keep = [](auto& list, std::uint32_t from, std::uint32_t count, std::uint32_t& end) {
+    if (from != end)
+      std::move(list.begin() + from, list.begin() + from + count, list.begin() + end);
+    end += count;
+    return end - count;
+  };
   for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
     if (!live[i]) continue;
-    NodeData n = nodes_[i];
-    const auto index = static_cast<std::uint32_t>(g->nodes_.size());
-    const auto operand_begin = static_cast<std::uint32_t>(g->operands_.size());
+    NodeData& n = nodes_[i];
+    n.operand_begin = keep(operands_, n.operand_begin, n.operand_count, operands_end);
+    n.region_begin = keep(regions_, n.region_begin, n.region_count, regions_end);
+    n.bound_begin = keep(bound_, n.bound_begin, n.bound_count, bound_end);
     for (std::uint32_t k = 0; k < n.operand_count; ++k) {
-      const std::uint32_t id = new_id[operands_[n.operand_begin + k]];
+      std::uint32_t& id = operands_[n.operand_begin + k];
+      id = new_id[id];
       internal_check(id != kNoNode, "an operand is not among the graph's parameters");
-      g->operands_.push_back(id);
-    }
-    const auto region_begin = static_cast<std::uint32_t>(g->regions_.size());
-    for (std::uint32_t k = 0; k < n.region_count; ++k) {
-      g->regions_.push_back(regions_[n.region_begin + k]);
-    }
-    const auto bound_begin = static_cast<std::uint32_t>(g->bound_.size());
-    for (std::uint32_t k = 0; k < n.bound_count; ++k) {
-      g->bound_.push_back(bound_[n.bound_begin + k]);
     }
     const auto result_begin = static_cast<std::uint32_t>(g->types_.size());
     for (std::uint32_t k = 0; k < n.result_count; ++k) {
@@ -139,15 +143,22 @@ GraphRef Builder::build(std::span<const Val> result_vals, Close close) {
     if (g->origins_.empty() || g->origins_.back() != origin) g->origins_.push_back(origin);
     g->has_effects_ = g->has_effects_ || n.op->traits.ordered;
     for (std::uint32_t k = 0; k < n.region_count; ++k) {
-      g->has_effects_ = g->has_effects_ || g->regions_[region_begin + k].graph->has_effects();
+      g->has_effects_ = g->has_effects_ || regions_[n.region_begin + k].graph->has_effects();
     }
-    n.operand_begin = operand_begin;
-    n.region_begin = region_begin;
-    n.bound_begin = bound_begin;
     n.result_begin = result_begin;
     n.origin = static_cast<std::uint32_t>(g->origins_.size() - 1);
-    g->nodes_.push_back(std::move(n));
+    if (index != i) nodes_[index] = std::move(n);
+    ++index;
   }
+  built_ = true;
+  nodes_.erase(nodes_.begin() + index, nodes_.end());
+  operands_.erase(operands_.begin() + operands_end, operands_.end());
+  regions_.erase(regions_.begin() + regions_end, regions_.end());
+  bound_.erase(bound_.begin() + bound_end, bound_.end());
+  g->nodes_ = std::move(nodes_);
+  g->operands_ = std::move(operands_);
+  g->regions_ = std::move(regions_);
+  g->bound_ = std::move(bound_);
   for (Val v : results) {
     internal_check(new_id[v.id] != kNoNode, "a result is not among the graph's values");
     g->results_.push_back(new_id[v.id]);
@@ -183,6 +194,14 @@ const Vals& Copier::operands(const Node& n) {
   in_.clear();
   for (ValueId v : n.operands()) in_.push_back(env[v]);
   return in_;
+}
+
+void Copier::copy_as_is(const Node& n) {
+  if (!n.regions().empty() || !n.bound().empty() || !dims.empty()) return copy(n);
+  std::optional<OriginScope> origin;
+  if (n.origin_ref() != OriginScope::current()) origin.emplace(n.origin_ref());
+  Builder::current().append(n.op(), n.attr(), operands(n), n.result_types(),
+                            std::span(env).subspan(n.result(), n.result_count()));
 }
 
 namespace {
@@ -347,6 +366,7 @@ Inlined inline_graph(const Graph& g, std::span<const Val> args, std::span<const 
                  {}});
     }
   }
+  b.expect(g);
   for (std::uint32_t i = 0; i < g.node_count(); ++i) c.copy(g.node(i));
   c.copy_constraints();
   return {c.results(), std::move(c.dims)};

@@ -110,6 +110,7 @@ Val Builder::lift(Val v) {
 }
 
 std::span<const Val> Builder::lift_all(std::span<const Val> in) {
+  internal_check(!built_, "the trace has ended");
   for (std::size_t i = 0; i < in.size(); ++i) {
     if (in[i].trace == trace_ && in[i]) continue;
     lift_buffer_.assign(in.begin(), in.end());
@@ -146,9 +147,11 @@ std::uint32_t Builder::intern(const OpDef& op, const AttrRef& attr, std::span<co
                               std::vector<Symbol> bound) {
   bool interned = !op.traits.unique && !op.traits.ordered;
   for (const Region& r : regions) interned = interned && !r.graph->has_effects();
-  std::uint64_t hash = 0;
+  Interner::Key key{};
   if (interned) {
-    hash = hash_node(op, attr.get(), in, regions);
+    key.hash = static_cast<std::uint32_t>(hash_node(op, attr.get(), in, regions) >> 16);
+    key.last_operand = in.empty() ? key.hash : 0;
+    for (Val v : in) key.last_operand = std::max(key.last_operand, v.id);
     auto equal = [&](std::uint32_t i) {
       const NodeData& n = nodes_[i];
       if (n.op != &op || n.operand_count != in.size() || n.region_count != regions.size()) {
@@ -178,11 +181,20 @@ std::uint32_t Builder::intern(const OpDef& op, const AttrRef& attr, std::span<co
       }
       return true;
     };
-    if (auto found = interner_->find(hash, equal)) return *found;
+    if (auto found = interner_->find(key, equal)) return *found;
   }
   const std::uint32_t index = add_node(op, attr, in, types, std::move(regions), std::move(bound));
-  if (interned) interner_->insert(hash, index);
+  if (interned) {
+    interner_->insert(key, index, [this](std::uint32_t i) { return last_operand(i); });
+  }
   return index;
+}
+
+std::optional<std::uint32_t> Builder::last_operand(std::uint32_t node) const {
+  const NodeData& n = nodes_[node];
+  if (n.operand_count == 0) return std::nullopt;
+  const auto first = operands_.begin() + n.operand_begin;
+  return *std::max_element(first, first + n.operand_count);
 }
 
 std::uint32_t Builder::add_node(const OpDef& op, const AttrRef& attr, std::span<const Val> in,
@@ -214,6 +226,26 @@ Vals Builder::append(const OpDef& op, AttrRef attr, std::span<const Val> operand
                      std::vector<Symbol> bound) {
   const std::span<const Val> in = lift_all(operands);
   return results_of(add_node(op, attr, in, types, std::move(regions), std::move(bound)));
+}
+
+void Builder::append(const OpDef& op, const AttrRef& attr, std::span<const Val> operands,
+                     std::span<const Type> types, std::span<Val> out) {
+  const std::span<const Val> in = lift_all(operands);
+  const NodeData& n = nodes_[add_node(op, attr, in, types, {}, {})];
+  for (std::uint32_t k = 0; k < n.result_count; ++k) out[k] = value(n.result_begin + k);
+}
+
+void Builder::expect(const Graph& g, std::size_t times) {
+  // Never less than doubling, so that many small expectations stay linear.
+  auto grow = [](auto& list, std::size_t more) {
+    const std::size_t wanted = list.size() + more;
+    if (wanted > list.capacity()) list.reserve(std::max(wanted, 2 * list.capacity()));
+  };
+  grow(nodes_, times * g.node_count());
+  grow(operands_, times * g.operands_.size());
+  grow(types_, times * g.value_count());
+  grow(producers_, times * g.value_count());
+  interner_->expect(times * g.node_count(), [this](std::uint32_t i) { return last_operand(i); });
 }
 
 Val Builder::emit(const OpDef& op, AttrRef attr, std::span<const Val> operands) {

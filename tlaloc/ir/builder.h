@@ -64,6 +64,11 @@ class Builder {
   Vals append(const OpDef& op, AttrRef attr, std::span<const Val> in, std::span<const Type> types,
               std::vector<Region> regions = {}, std::vector<Symbol> bound = {});
   void append(Constraint constraint) { constraints_.push_back(std::move(constraint)); }
+  /// The same for a node without regions, writing its results.
+  void append(const OpDef& op, const AttrRef& attr, std::span<const Val> in,
+              std::span<const Type> types, std::span<Val> out);
+  /// Makes room for about `times` copies of g's nodes.
+  void expect(const Graph& g, std::size_t times = 1);
 
   /// The node that computes v, for rules that look at producers; null for params.
   const OpDef* op_of(Val v) const;
@@ -83,7 +88,8 @@ class Builder {
     std::vector<Symbol> dims;
     bool keep_dead = false;  ///< keep nodes that no result needs
   };
-  /// Ends the trace. Nodes that no result or effect needs are dropped; constraints stay.
+  /// Ends the trace: only types may be asked for afterwards. Nodes that no result or effect needs
+  /// are dropped; constraints stay.
   GraphRef build(std::span<const Val> results, Close close);
   GraphRef build(std::span<const Val> results) { return build(results, Close{}); }
 
@@ -101,6 +107,7 @@ class Builder {
   std::uint32_t intern(const OpDef& op, const AttrRef& attr, std::span<const Val> in,
                        std::span<const Type> types, std::vector<Region> regions,
                        std::vector<Symbol> bound);
+  std::optional<std::uint32_t> last_operand(std::uint32_t node) const;
   std::uint32_t add_node(const OpDef& op, const AttrRef& attr, std::span<const Val> in,
                          std::span<const Type> types, std::vector<Region> regions,
                          std::vector<Symbol> bound);
@@ -127,6 +134,7 @@ class Builder {
   Vals lift_buffer_;
   std::vector<Type> infer_in_, infer_out_;
   std::unique_ptr<Interner> interner_;
+  bool built_ = false;
 };
 
 /// While alive, nodes emitted in this thread carry this origin.
@@ -156,6 +164,9 @@ class Copier {
   const Vals& operands(const Node& n);
   /// Re-emits n, operands and dims substituted; extends `env` and `dims`.
   void copy(const Node& n);
+  /// The same where n's graph is only cut down, so that no rewrite can apply and no two nodes can
+  /// become equal: without looking for either, at a fraction of the cost.
+  void copy_as_is(const Node& n);
   /// Sets the results of n.
   void set(const Node& n, const Vals& results);
   /// The graph's constraints, except those about sizes that nothing copied binds.

@@ -189,15 +189,18 @@ TEST(Builder, AnExceptionEndsTheTracesItPasses) {
 }
 
 TEST(Builder, DeadCodeIsDropped) {
-  Builder b;
-  const Val x = b.param(f32({})), y = b.param(f32({}));
-  const Val used = sin(x);
-  sin(sin(used));
-  add(x, y);
-  const GraphRef g = b.build(Vals{used});
+  auto trace = [](Builder::Close close) {
+    Builder b;
+    const Val x = b.param(f32({})), y = b.param(f32({}));
+    const Val used = sin(x);
+    sin(sin(used));
+    add(x, y);
+    return b.build(Vals{used}, std::move(close));
+  };
+  const GraphRef g = trace({});
   EXPECT_EQ(g->node_count(), 1u);
   EXPECT_EQ(g->param_count(), 2u) << "signatures never shrink";
-  EXPECT_EQ(b.build(Vals{used}, {.keep_dead = true})->node_count(), 4u);
+  EXPECT_EQ(trace({.keep_dead = true})->node_count(), 4u);
 }
 
 TEST(Builder, EffectsAreKeptAndInOrder) {
@@ -219,16 +222,21 @@ TEST(Builder, EffectsAreKeptAndInOrder) {
 }
 
 TEST(Builder, ASizeKeepsTheNodeThatBindsItAlive) {
-  Builder b;
-  const Val x = b.param(f32({})), y = b.param(f32({}));
-  const auto loop = counting_loop(x, y);
-  const Dim trips(loop.bound[0]);
+  auto trace = [](auto result, bool as_dim = false) {
+    Builder b;
+    const Val x = b.param(f32({})), y = b.param(f32({}));
+    const Dim trips(counting_loop(x, y).bound[0]);
+    Builder::Close close;
+    if (as_dim) close.result_dims = {trips * 2};
+    return b.build(Vals{result(x, trips)}, std::move(close));
+  };
+  auto param = [](Val x, Dim) { return x; };
   // As a type, as an attribute, and as a result dim.
-  EXPECT_EQ(b.build(Vals{fill({trips})})->node_count(), 2u);
-  EXPECT_EQ(b.build(Vals{dim_value(trips)})->node_count(), 2u);
-  EXPECT_EQ(b.build(Vals{x}, {.result_dims = {trips * 2}})->node_count(), 1u);
-  EXPECT_EQ(b.build(Vals{x})->node_count(), 0u);
-  verify(*b.build(Vals{sum(fill({trips}))}));
+  EXPECT_EQ(trace([](Val, Dim n) { return fill({n}); })->node_count(), 2u);
+  EXPECT_EQ(trace([](Val, Dim n) { return dim_value(n); })->node_count(), 2u);
+  EXPECT_EQ(trace(param, true)->node_count(), 1u);
+  EXPECT_EQ(trace(param)->node_count(), 0u);
+  verify(*trace([](Val, Dim n) { return sum(fill({n})); }));
 }
 
 TEST(Builder, ConstraintsAreProvedRecordedOrRefused) {

@@ -178,4 +178,9 @@ bool same_graph(const Graph& a, const Graph& b) {
   return true;
 }
 
+std::uint64_t GraphAttr::content_hash() const { return graph ? graph->content_hash() : 0; }
+bool operator==(const GraphAttr& a, const GraphAttr& b) {
+  return a.graph == b.graph || (a.graph && b.graph && same_graph(*a.graph, *b.graph));
+}
+
 }  // namespace tlaloc::ir

@@ -17,13 +17,21 @@ constexpr int kMaxDepth = 64;
 class GraphParser {
  public:
   GraphParser(Parser& p, const OpLookup& find_op, int depth)
-      : p_(p), find_op_(find_op), depth_(depth), outer_symbols_(std::move(p.symbol_of)) {
+      : p_(p),
+        find_op_(find_op),
+        depth_(depth),
+        outer_symbols_(std::move(p.symbol_of)),
+        outer_nested_(std::move(p.nested_graph)) {
+    p_.nested_graph = [this] { return GraphParser(p_, find_op_, depth_ - 1).graph(); };
     p_.symbol_of = [this](const std::string& name) -> std::optional<Symbol> {
       auto it = symbols_.find(name);
       return it == symbols_.end() ? std::nullopt : std::optional(it->second);
     };
   }
-  ~GraphParser() { p_.symbol_of = std::move(outer_symbols_); }
+  ~GraphParser() {
+    p_.symbol_of = std::move(outer_symbols_);
+    p_.nested_graph = std::move(outer_nested_);
+  }
   GraphParser(const GraphParser&) = delete;
   GraphParser& operator=(const GraphParser&) = delete;
 
@@ -283,6 +291,7 @@ class GraphParser {
   const OpLookup& find_op_;
   int depth_;
   std::function<std::optional<Symbol>(const std::string&)> outer_symbols_;
+  std::function<GraphRef()> outer_nested_;
   Builder* builder_ = nullptr;
   Builder::Close close_;
   std::unordered_map<std::string, Symbol> symbols_;
@@ -290,6 +299,12 @@ class GraphParser {
 };
 
 }  // namespace
+
+void parse_value(Parser& p, GraphAttr& x) {
+  if (p.accept("none")) return;
+  if (!p.nested_graph) p.fail("a graph has no place here");
+  x.graph = p.nested_graph();
+}
 
 GraphRef parse_graph(std::string_view text, const OpLookup& find_op, std::string source) {
   Parser p(text, std::move(source));

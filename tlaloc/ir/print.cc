@@ -13,13 +13,21 @@ using namespace std::string_view_literals;
 class GraphPrinter {
  public:
   GraphPrinter(Printer& p, const Graph& g, int indent)
-      : p_(p), g_(g), names_(g), indent_(indent), outer_namer_(p.namer), outer_order_(p.order) {
+      : p_(p),
+        g_(g),
+        names_(g),
+        indent_(indent),
+        outer_indent_(p.indent),
+        outer_namer_(p.namer),
+        outer_order_(p.order) {
+    p_.indent = indent + 2;
     p_.namer = [this](Symbol s) { return names_.symbol(s); };
     p_.order = [this](Symbol s) { return names_.rank(s); };
   }
   ~GraphPrinter() {
     p_.namer = outer_namer_;
     p_.order = outer_order_;
+    p_.indent = outer_indent_;
   }
   GraphPrinter(const GraphPrinter&) = delete;
   GraphPrinter& operator=(const GraphPrinter&) = delete;
@@ -219,12 +227,19 @@ class GraphPrinter {
   Printer& p_;
   const Graph& g_;
   Names names_;
-  int indent_;
+  int indent_, outer_indent_;
   Dim::Namer outer_namer_;
   Dim::Order outer_order_;
 };
 
 }  // namespace
+
+void print_value(Printer& p, const GraphAttr& x) {
+  if (x.graph)
+    GraphPrinter(p, *x.graph, p.indent).graph();
+  else
+    p.put("none");
+}
 
 std::string Graph::to_string() const {
   Printer p;

@@ -203,6 +203,7 @@ Vals call_graph(CallAttrs attrs, GraphRef g, std::span<const Val> args) {
 GraphRef with_signature(const Graph& g, std::span<const ParamSpec> params,
                         std::span<const ValueId> results) {
   Builder b(g.name());
+  b.expect(g);
   Copier c(g);
   Vals order;
   for (const ParamSpec& p : params) {
@@ -211,7 +212,9 @@ GraphRef with_signature(const Graph& g, std::span<const ParamSpec> params,
   // Nodes that read a dropped param can only be dead.
   for (std::uint32_t i = 0; i < g.node_count(); ++i) {
     const Node n = g.node(i);
-    if (std::ranges::all_of(c.operands(n), [](Val v) { return static_cast<bool>(v); })) c.copy(n);
+    if (std::ranges::all_of(c.operands(n), [](Val v) { return static_cast<bool>(v); })) {
+      c.copy_as_is(n);
+    }
   }
   c.copy_constraints();
   Vals out;

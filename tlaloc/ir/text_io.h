@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,6 +19,8 @@
 
 namespace tlaloc::ir {
 
+class Graph;
+struct GraphAttr;
 struct Literal;
 [[noreturn]] void throw_attr_mismatch();
 
@@ -28,6 +31,7 @@ struct Printer {
   Dim::Namer namer = [](Symbol s) { return s.name(); };
   Dim::Order order;
   std::size_t splat_bytes = 0;  ///< of the arrays written as one element so far
+  int indent = 0;               ///< of the line being written, for graphs in attributes
   void put(std::string_view s) { text += s; }
 };
 
@@ -39,6 +43,7 @@ void print_value(Printer& p, DType x);
 void print_value(Printer& p, Dim x);
 void print_value(Printer& p, Type x);
 void print_value(Printer& p, const Literal& x);
+void print_value(Printer& p, const GraphAttr& x);
 
 /// An array of equal elements is written as one, `f32[1000]{0 ...}`, when it has more than this
 /// many elements and all arrays written so stay within this many bytes. A text that declares more
@@ -77,6 +82,8 @@ class Parser {
 
   /// Names of dims in scope; set by the graph parser.
   std::function<std::optional<Symbol>(const std::string&)> symbol_of;
+  /// Reads a graph nested in an attribute; set by the graph parser.
+  std::function<std::shared_ptr<const Graph>()> nested_graph;
   std::size_t splat_bytes = 0;  ///< of the arrays read from one element so far
 
  private:
@@ -94,6 +101,7 @@ void parse_value(Parser& p, DType& x);
 void parse_value(Parser& p, Dim& x);
 void parse_value(Parser& p, Type& x);
 void parse_value(Parser& p, Literal& x);
+void parse_value(Parser& p, GraphAttr& x);
 
 // ---- generic: enums, optionals, vectors and structs with fields ----
 

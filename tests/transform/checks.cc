@@ -24,6 +24,7 @@ class Checker {
   }
 
   CheckResult run() {
+    const transform::VerifiedScope verified;
     try {
       first_order();
       if (!r_.ill_conditioned && o_.second) second_order();

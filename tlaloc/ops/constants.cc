@@ -1,5 +1,8 @@
 #include "tlaloc/ops/constants.h"
 
+#include <array>
+#include <bit>
+
 #include "tlaloc/ops/convert_element.h"
 #include "tlaloc/ops/val_ops.h"
 
@@ -46,10 +49,27 @@ Val constant(HostArray value) {
   return ir::Builder::current().emit(rows::Constant,
                                      ir::make_attr(ConstantAttrs{{std::move(value)}}), {});
 }
+namespace {
+/// The attributes of the scalars asked for last: rules ask for 1, 2 and 0.5 all the time.
+struct RecentScalar {
+  std::uint64_t bits = 0;
+  DType dtype = DType::boolean;
+  ir::AttrRef attr;
+};
+thread_local std::array<RecentScalar, 64> recent_scalars;
+}  // namespace
+
 Val scalar(double value, DType dtype) {
-  return dispatch(dtype, [&]<class T>(TypeTag<T>) {
-    return constant(HostArray::scalar<T>(convert_element<T>(value)));
-  });
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  const std::uint64_t mixed = (bits + static_cast<std::uint64_t>(dtype)) * 0x9e3779b97f4a7c15u;
+  RecentScalar& r = recent_scalars[mixed >> 58];
+  if (!r.attr || r.bits != bits || r.dtype != dtype) {
+    const HostArray array = dispatch(dtype, [&]<class T>(TypeTag<T>) {
+      return HostArray::scalar<T>(convert_element<T>(value));
+    });
+    r = {bits, dtype, ir::make_attr(ConstantAttrs{{array}})};
+  }
+  return ir::Builder::current().emit(rows::Constant, r.attr, {});
 }
 Val scalar_int(std::int64_t value, DType dtype) {
   return dispatch(dtype, [&]<class T>(TypeTag<T>) {

@@ -51,9 +51,11 @@ Parts split_jvp(Context& ctx, const GraphRef& g, const Mask& active, const Polic
                        resolved(policy), force, {}),
           n_active};
 }
+Mask linear_params(const Parts& p) {
+  return join(Mask(p.split->residuals.size(), false), Mask(p.n_active, true));
+}
 const Masked& transpose_parts(Context& ctx, const Parts& p) {
-  const Mask linear = join(Mask(p.split->residuals.size(), false), Mask(p.n_active, true));
-  return transpose_graph(ctx, p.split->unknown, linear,
+  return transpose_graph(ctx, p.split->unknown, linear_params(p),
                          Mask(p.split->unknown->results().size(), true), Mask(p.n_active, true),
                          {});
 }
@@ -74,11 +76,6 @@ Forward emit_forward(const Split& s, std::size_t n_results, const Vals& params) 
   const std::size_t first = dims.size() - s.res_dims.size();
   for (std::size_t k = 0; k < s.res_dims.size(); ++k) f.dims.set(s.res_dims[k], dims[first + k]);
   return f;
-}
-std::vector<Dim> entry_of(const Graph& g, const DimMap& map) {
-  std::vector<Dim> r;
-  for (Symbol s : g.dims()) r.push_back(map.get(s));
-  return r;
 }
 
 }  // namespace
@@ -105,7 +102,6 @@ GraphRef jvp(const GraphRef& g, const Mask& active) {
 GraphRef vjp(const GraphRef& g, const Mask& active, const Policy& policy) {
   Context ctx;
   const Parts p = split_jvp(ctx, g, active, policy);
-  const GraphRef& t = transpose_parts(ctx, p).graph;
   Builder b(g->name());
   const Vals params = declare_params(b, *g);
   Vals cts;
@@ -114,7 +110,8 @@ GraphRef vjp(const GraphRef& g, const Mask& active, const Policy& policy) {
     if (diff[k]) cts.push_back(b.param(g->type(g->results()[k])));
   }
   const Forward f = emit_forward(*p.split, g->results().size(), params);
-  const Vals back = inline_graph(*t, join(f.residuals, cts), entry_of(*t, f.dims)).results;
+  const Vals back =
+      transpose_into(ctx, p.split->unknown, linear_params(p), f.residuals, f.dims, cts);
   return dce_graph(ctx, b.build(join(f.results, back)));
 }
 
@@ -130,17 +127,13 @@ GraphRef value_and_grad(const GraphRef& g, const Mask& active, const Policy& pol
   }
   Context ctx;
   const Parts p = split_jvp(ctx, g, active, policy);
-  // Only the loss has a cotangent.
-  Mask ct(p.split->unknown->results().size(), false);
-  ct[0] = true;
-  const Mask linear = join(Mask(p.split->residuals.size(), false), Mask(p.n_active, true));
-  const GraphRef t =
-      transpose_graph(ctx, p.split->unknown, linear, ct, Mask(p.n_active, true), {}).graph;
   Builder b(g->name());
   const Vals params = declare_params(b, *g);
   const Forward f = emit_forward(*p.split, g->results().size(), params);
+  Vals cts(p.split->unknown->results().size());
+  cts[0] = ops::ones(loss);  // only the loss has a cotangent
   const Vals back =
-      inline_graph(*t, join(f.residuals, Vals{ops::ones(loss)}), entry_of(*t, f.dims)).results;
+      transpose_into(ctx, p.split->unknown, linear_params(p), f.residuals, f.dims, cts);
   Builder::Close close;
   close.result_labels = result_labels(*g);
   return dce_graph(ctx, b.build(join(f.results, back), std::move(close)));
@@ -190,7 +183,11 @@ GraphRef vmap(const GraphRef& g, const std::vector<std::optional<int>>& in_axes,
     shape.insert(shape.begin() + axis, lanes);
     ir::Label label = g->param_label(k);
     label.axes.clear();
-    const Val v = b.param(Type::get(t.dtype(), shape), std::move(label));
+    const Val v = b.param(Type::get(t.dtype(), shape, t.encoding()), std::move(label));
+    if (axis == 0) {
+      args.push_back(v);
+      continue;
+    }
     std::vector<std::int64_t> front(shape.size());
     std::iota(front.begin(), front.end(), 0);
     std::rotate(front.begin(), front.begin() + axis, front.begin() + axis + 1);

@@ -40,6 +40,16 @@ class MappedScope {
   MappedScope& operator=(const MappedScope&) = delete;
 };
 
+/// While alive in this thread, the verifier runs on every graph that a pass makes, those between
+/// two transforms too. For tests.
+class VerifiedScope {
+ public:
+  VerifiedScope();
+  ~VerifiedScope();
+  VerifiedScope(const VerifiedScope&) = delete;
+  VerifiedScope& operator=(const VerifiedScope&) = delete;
+};
+
 /// Params and results whose element type carries tangents.
 Mask differentiable_params(const Graph& g);
 Mask differentiable_results(const Graph& g);

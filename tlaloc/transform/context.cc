@@ -2,9 +2,27 @@
 
 #include <algorithm>
 
+#include "tlaloc/ir/verify.h"
 #include "tlaloc/transform/split.h"
 
 namespace tlaloc::transform {
+
+namespace {
+thread_local int verified_depth = 0;
+}
+
+VerifiedScope::VerifiedScope() { ++verified_depth; }
+VerifiedScope::~VerifiedScope() { --verified_depth; }
+
+void verify_pass(const GraphRef& g) {
+  if (verified_depth > 0) ir::verify(*g);
+}
+void verify_pass(const Masked& m) { verify_pass(m.graph); }
+void verify_pass(const Batched& b) { verify_pass(b.graph); }
+void verify_pass(const Split& s) {
+  verify_pass(s.known);
+  verify_pass(s.unknown);
+}
 
 Context::Context() : split(std::make_unique<Memo<Split>>()) {}
 Context::~Context() = default;

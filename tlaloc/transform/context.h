@@ -61,25 +61,6 @@ class Key {
   std::string text_;
 };
 
-/// Results by key. Region bodies are transformed again and again by the fixpoints over loops; each
-/// distinct request is computed once. Keeps the graphs of its keys alive, so addresses stay unique.
-template <class R>
-class Memo {
- public:
-  const R* find(const Key& key) const {
-    auto it = map_.find(key);
-    return it == map_.end() ? nullptr : it->second.get();
-  }
-  const R& put(const Key& key, GraphRef keep, R result) {
-    keep_.push_back(std::move(keep));
-    return *(map_[key] = std::make_unique<R>(std::move(result)));
-  }
-
- private:
-  std::map<Key, std::unique_ptr<R>> map_;
-  std::vector<GraphRef> keep_;
-};
-
 /// A graph and which of its optional results exist.
 struct Masked {
   GraphRef graph;
@@ -91,6 +72,32 @@ struct Batched {
   Mask lengths;  ///< result dims that are ragged: their lengths are extra results
 };
 struct Split;
+
+/// Runs the verifier on a pass's graphs while a VerifiedScope lives.
+void verify_pass(const GraphRef& g);
+void verify_pass(const Masked& m);
+void verify_pass(const Batched& b);
+void verify_pass(const Split& s);
+
+/// Results by key. Region bodies are transformed again and again by the fixpoints over loops; each
+/// distinct request is computed once. Keeps the graphs of its keys alive, so addresses stay unique.
+template <class R>
+class Memo {
+ public:
+  const R* find(const Key& key) const {
+    auto it = map_.find(key);
+    return it == map_.end() ? nullptr : it->second.get();
+  }
+  const R& put(const Key& key, GraphRef keep, R result) {
+    verify_pass(result);
+    keep_.push_back(std::move(keep));
+    return *(map_[key] = std::make_unique<R>(std::move(result)));
+  }
+
+ private:
+  std::map<Key, std::unique_ptr<R>> map_;
+  std::vector<GraphRef> keep_;
+};
 
 /// One per top-level call of a transform; not shared between threads.
 struct Context {

@@ -43,6 +43,7 @@ const Masked& jvp_graph(Context& ctx, const GraphRef& g, const Mask& active, con
   const Key key = Key() << g << active << force;
   if (const Masked* known = ctx.jvp.find(key)) return *known;
   Builder b(g->name());
+  b.expect(*g, 3);
   ir::Copier c(*g);
   c.declare_all();
   Vals tangent(g->value_count());

@@ -40,8 +40,13 @@ class Chooser {
         return kept_;
       }
     }
+    needed_.assign(g_.value_count(), false);
+    for (ValueId v : q_.needed) needed_[v] = true;
     reach();
-    for (auto& piece : pieces()) cut(piece);
+    gather_pieces();
+    for (std::size_t p = 0; p + 1 < piece_begin_.size(); ++p) {
+      cut(std::span(pieces_).subspan(piece_begin_[p], piece_begin_[p + 1] - piece_begin_[p]));
+    }
     return kept_;
   }
 
@@ -123,13 +128,16 @@ class Chooser {
       if (!rooted_[v] || index_[v] >= 0) continue;
       index_[v] = static_cast<std::int64_t>(values_.size());
       values_.push_back(v);
-      if (!recomputable(v)) continue;
+      again_.push_back(recomputable(v));
+      if (!again_.back()) continue;
       for (ValueId a : g_.node(g_.producer(v)).operands()) todo.push_back(a);
     }
   }
 
-  /// Connected pieces, so that the flow runs on small graphs.
-  std::vector<std::vector<ValueId>> pieces() {
+  bool again(ValueId v) const { return again_[static_cast<std::size_t>(index_[v])]; }
+
+  /// Connected pieces, so that the flow runs on small graphs: sorted, one after the other.
+  void gather_pieces() {
     std::vector<std::size_t> parent(values_.size());
     std::iota(parent.begin(), parent.end(), std::size_t{0});
     auto find = [&](std::size_t i) {
@@ -137,19 +145,26 @@ class Chooser {
       return i;
     };
     for (std::size_t i = 0; i < values_.size(); ++i) {
-      if (!recomputable(values_[i])) continue;
+      if (!again_[i]) continue;
       for (ValueId a : g_.node(g_.producer(values_[i])).operands()) {
         if (rooted_[a]) parent[find(static_cast<std::size_t>(index_[a]))] = find(i);
       }
     }
-    std::vector<std::vector<ValueId>> by_root(values_.size());
-    for (std::size_t i = 0; i < values_.size(); ++i) by_root[find(i)].push_back(values_[i]);
-    std::erase_if(by_root, [](const auto& p) { return p.empty(); });
-    return by_root;
+    std::vector<std::size_t> end(values_.size());  // by root: its size, then its end in pieces_
+    for (std::size_t i = 0; i < values_.size(); ++i) ++end[find(i)];
+    piece_begin_ = {0};
+    for (std::size_t& e : end) {
+      if (e == 0) continue;
+      const std::size_t begin = piece_begin_.back();
+      piece_begin_.push_back(begin + e);
+      e = begin;
+    }
+    pieces_.resize(values_.size());
+    for (std::size_t i = 0; i < values_.size(); ++i) pieces_[end[find(i)]++] = values_[i];
   }
 
-  void cut(std::vector<ValueId>& piece) {
-    auto needed = [&](ValueId v) { return std::ranges::binary_search(q_.needed, v); };
+  void cut(std::span<ValueId> piece) {
+    auto needed = [&](ValueId v) { return needed_[v]; };
     if (piece.size() == 1 || piece.size() > kLargestCut) {
       bool possible = true;
       for (ValueId v : piece) possible = possible && (!needed(v) || saveable(v));
@@ -168,7 +183,7 @@ class Chooser {
       const std::size_t in = 2 * at(v), out = in + 1;
       flow.add_edge(in, out, cost(v));
       if (needed(v)) flow.add_edge(out, sink, kInfinite);
-      if (!recomputable(v)) {
+      if (!again(v)) {
         flow.add_edge(source, in, kInfinite);
         continue;
       }
@@ -190,9 +205,12 @@ class Chooser {
 
   const ResidualQuery& q_;
   const Graph& g_;
-  std::vector<bool> rooted_, kept_;
-  std::vector<std::int64_t> index_;
+  std::vector<bool> rooted_, kept_, needed_;
+  std::vector<std::int64_t> index_;  ///< by ValueId, into values_; -1 elsewhere
   std::vector<ValueId> values_;
+  std::vector<bool> again_;  ///< of values_: recomputable
+  std::vector<ValueId> pieces_;
+  std::vector<std::size_t> piece_begin_;
 };
 
 }  // namespace

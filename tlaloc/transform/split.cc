@@ -162,6 +162,7 @@ class Splitter {
       if (kept_[v]) order.push_back(v);
     }
     Builder b(s_->name());
+    b.expect(*s_);
     ir::Copier c(*s_);
     for (ValueId v : order) c.env[v] = b.param(s_->type(v));
     for (std::size_t k = 0; k < s_->param_count(); ++k) {
@@ -170,8 +171,12 @@ class Splitter {
     for (std::uint32_t i = 0; i < s_->node_count(); ++i) {
       if (!node_unknown_[i] && !again_[i]) continue;
       const Node n = s_->node(i);
+      if (n.result_count() == 1) {
+        c.copy_as_is(n);
+        continue;
+      }
       const Vals kept = slice_of(c.env, n.result(), n.result_count());
-      c.copy(n);
+      c.copy_as_is(n);
       for (std::size_t k = 0; k < kept.size(); ++k) {
         if (kept[k]) c.env[n.result(k)] = kept[k];  // kept all the same
       }
@@ -196,12 +201,13 @@ class Splitter {
 
   void build_known(Split& r) {
     Builder b(s_->name());
+    b.expect(*s_);
     ir::Copier c(*s_);
     for (std::size_t k = 0; k < s_->param_count(); ++k) {
       if (!unknown_[k]) c.declare(k);
     }
     for (std::uint32_t i = 0; i < s_->node_count(); ++i) {
-      if (!node_unknown_[i]) c.copy(s_->node(i));
+      if (!node_unknown_[i]) c.copy_as_is(s_->node(i));
     }
     c.copy_constraints();
     Vals results;

@@ -1,15 +1,44 @@
 #include "tlaloc/transform/transpose.h"
 
 #include <algorithm>
+#include <optional>
 
+#include "tlaloc/ops/rows.h"
 #include "tlaloc/transform/dce.h"
 
 namespace tlaloc::transform {
 
-void Cotangent::add(Val v) { dense_ = dense_ ? ops::add(dense_, v) : v; }
+namespace {
+Val settled(Val v, const Guard& g) {
+  if (!g.spoiled) return v;
+  const Val zero = ops::zeros_like(v);
+  return g.taken ? ops::select(g.pred, v, zero) : ops::select(g.pred, zero, v);
+}
+}  // namespace
+
+void Cotangent::add(Val v, const Guard& guard) {
+  if (empty()) {
+    dense_ = v;
+    guard_ = guard;
+    return;
+  }
+  if (guard.pred == guard_.pred && guard.taken == guard_.taken) {
+    guard_.spoiled = guard_.spoiled || guard.spoiled;
+  } else {
+    if (dense_) dense_ = settled(dense_, guard_);
+    v = settled(v, guard);
+    guard_ = {};
+  }
+  dense_ = dense_ ? ops::add(dense_, v) : v;
+}
+void Cotangent::absorb(std::function<Val(Val)> update) {
+  if (dense_) dense_ = settled(dense_, guard_);
+  guard_ = {};
+  updates_.push_back(std::move(update));
+}
 
 Val Cotangent::get(Type type) const {
-  Val v = dense_ ? dense_ : ops::zeros(type);
+  Val v = dense_ ? settled(dense_, guard_) : ops::zeros(type);
   for (const auto& update : updates_) v = update(v);
   return v;
 }
@@ -18,60 +47,73 @@ namespace {
 
 class Pass {
  public:
-  Pass(Context& ctx, const GraphRef& g, const Mask& linear, const Mask& ct, const Mask& force,
-       const Mask& acc)
+  Pass(Context& ctx, const GraphRef& g, const Mask& linear)
       : ctx_(ctx), g_(*g), copier_(*g), linear_(g->value_count()), ct_(g->value_count()) {
-    Builder b(g->name());
-    std::vector<ValueId> linear_params;
     for (std::size_t k = 0; k < g_.param_count(); ++k) {
-      const auto v = static_cast<ValueId>(k);
-      linear_[v] = linear[k];
-      if (linear[k])
-        linear_params.push_back(v);
-      else
-        copier_.declare(k);
+      linear_[k] = linear[k];
+      if (linear[k]) linear_params_.push_back(static_cast<ValueId>(k));
     }
-    Vals cts;
+  }
+
+  /// (nonlinear params, cotangents, accumulators) as a graph.
+  Masked graph(const Mask& ct, const Mask& force, const Mask& acc) {
+    Builder b(g_.name());
+    b.expect(g_);
+    for (std::size_t k = 0; k < g_.param_count(); ++k) {
+      if (!linear_[k]) copier_.declare(k);
+    }
+    auto declare = [&](ValueId v, bool exists) { return exists ? b.param(g_.type(v)) : Val{}; };
+    Vals cts, accumulators;
     for (std::size_t k = 0; k < g_.results().size(); ++k) {
-      cts.push_back(ct[k] ? b.param(g_.type(g_.results()[k])) : Val{});
+      cts.push_back(declare(g_.results()[k], ct[k]));
     }
-    Vals accumulators;
-    for (std::size_t k = 0; k < linear_params.size(); ++k) {
-      const bool given = !acc.empty() && acc[k];
-      accumulators.push_back(given ? b.param(g_.type(linear_params[k])) : Val{});
+    for (std::size_t k = 0; k < linear_params_.size(); ++k) {
+      accumulators.push_back(declare(linear_params_[k], !acc.empty() && acc[k]));
     }
+    const Vals results = run(cts, accumulators, force);
+    return {dce_graph(ctx_, b.build(present_only(results))), present(results)};
+  }
+
+  /// The same into the current builder, without accumulators.
+  Vals into(const Vals& nonlinear, const DimMap& entry, const Vals& cts) {
+    Builder::current().expect(g_);
+    copier_.dims = entry;
+    for (std::size_t k = 0, next = 0; k < g_.param_count(); ++k) {
+      if (!linear_[k]) copier_.env[k] = nonlinear[next++];
+    }
+    const std::size_t n = linear_params_.size();
+    return run(cts, Vals(n), Mask(n, true));
+  }
+
+ private:
+  /// Cotangents of the linear params; absent where there is none.
+  Vals run(const Vals& cts, const Vals& accumulators, const Mask& force) {
     emit_nonlinear();
-    for (std::size_t k = 0; k < linear_params.size(); ++k) {
-      if (accumulators[k]) put(linear_params[k], accumulators[k]);
+    for (std::size_t k = 0; k < linear_params_.size(); ++k) {
+      if (accumulators[k]) put(linear_params_[k], accumulators[k]);
     }
     for (std::size_t k = 0; k < cts.size(); ++k) {
       if (cts[k]) put(g_.results()[k], cts[k]);
     }
     for (std::uint32_t i = static_cast<std::uint32_t>(g_.node_count()); i-- > 0;) visit(g_.node(i));
     Vals results;
-    for (std::size_t k = 0; k < linear_params.size(); ++k) {
-      const ValueId v = linear_params[k];
+    for (std::size_t k = 0; k < linear_params_.size(); ++k) {
+      const ValueId v = linear_params_[k];
+      const Type t = g_.type(v).substitute(copier_.dims);
       const bool forced = !force.empty() && force[k];
-      const bool has = !ct_[v].empty();
-      result_.out.push_back(has || forced);
-      if (has)
-        results.push_back(ct_[v].get(g_.type(v).substitute(copier_.dims)));
-      else if (forced)
-        results.push_back(ops::zeros(g_.type(v)));
+      results.push_back(!ct_[v].empty() ? ct_[v].get(t) : forced ? ops::zeros(t) : Val{});
     }
-    result_.graph = dce_graph(ctx_, b.build(results));
+    return results;
   }
-  Masked take() { return std::move(result_); }
 
- private:
   bool is_linear(const Node& n) const {
     for (ValueId v : n.operands()) {
       if (linear_[v]) return true;
     }
     return false;
   }
-  void put(ValueId v, Val ct) {
-    if (linear_[v]) ct_[v].add(ct);
+  void put(ValueId v, Val ct, const Guard& guard = {}) {
+    if (linear_[v]) ct_[v].add(ct, guard);
   }
 
   void emit_nonlinear() {
@@ -88,8 +130,13 @@ class Pass {
 
   class Sink final : public ir::CotangentSink {
    public:
-    Sink(Pass& pass, const Node& n) : pass_(pass), n_(n) {}
-    void add(int k, Val v) override { pass_.put(n_.operand(static_cast<std::size_t>(k)), v); }
+    /// `guard`: of what the rule gives; of a select, what its operands get.
+    Sink(Pass& pass, const Node& n, const Guard& guard) : pass_(pass), n_(n), guard_(guard) {}
+    void add(int k, Val v) override {
+      Guard guard = guard_;
+      if (&n_.op() == &ops::rows::Select) guard.taken = k == 1;
+      pass_.put(n_.operand(static_cast<std::size_t>(k)), v, guard);
+    }
     void absorb(int k, std::function<Val(Val)> update) override {
       const ValueId v = n_.operand(static_cast<std::size_t>(k));
       if (pass_.linear_[v]) pass_.ct_[v].absorb(std::move(update));
@@ -98,34 +145,54 @@ class Pass {
    private:
     Pass& pass_;
     const Node& n_;
+    const Guard guard_;
   };
+
+  /// The guard of the contributions of n's rule, whose result has the cotangent c.
+  Guard guard_through(const Node& n, const Cotangent& c) const {
+    const ir::OpDef& op = n.op();
+    if (&op == &ops::rows::Select) return {.pred = copier_.env[n.operand(0)]};
+    if (!op.traits.elementwise || !c.guarded()) return {};
+    Guard g = c.guard();
+    g.spoiled = g.spoiled || &op == &ops::rows::Mul || &op == &ops::rows::Div;
+    return g;
+  }
 
   void visit(const Node& n) {
     if (!is_linear(n)) return;
     Vals ct;
+    ct.reserve(n.result_count());
     bool reached = false;
+    const Guard guard = n.result_count() == 1 ? guard_through(n, ct_[n.result()]) : Guard{};
     for (std::size_t k = 0; k < n.result_count(); ++k) {
       Cotangent& c = ct_[n.result(k)];
-      ct.push_back(c.empty() ? Val{} : c.get(n.result_types()[k].substitute(copier_.dims)));
+      if (c.empty())
+        ct.emplace_back();
+      else if (guard.pred && &n.op() != &ops::rows::Select)
+        ct.push_back(c.unguarded());
+      else
+        ct.push_back(c.get(n.result_types()[k].substitute(copier_.dims)));
       c = {};
       reached = reached || ct.back();
     }
     if (!reached) return;
-    ir::Origin origin = n.origin();
-    origin.role = ir::Role::cotangent;
-    std::unique_ptr<ir::OriginScope> scope;
-    if (!origin.name.empty() || origin.place.known()) {
-      scope = std::make_unique<ir::OriginScope>(std::move(origin));
+    std::optional<ir::OriginScope> scope;
+    if (!n.origin().name.empty() || n.origin().place.known()) {
+      ir::Origin origin = n.origin();
+      origin.role = ir::Role::cotangent;
+      scope.emplace(std::move(origin));
     }
-    Vals x;
-    Mask linear;
+    x_.clear();
+    in_types_.clear();
     for (ValueId v : n.operands()) {
-      x.push_back(linear_[v] ? Val{} : copier_.env[v]);
-      linear.push_back(linear_[v]);
+      x_.push_back(linear_[v] ? Val{} : copier_.env[v]);
+      in_types_.push_back(g_.type(v).substitute(copier_.dims));
     }
-    std::vector<Type> in_types;
-    for (ValueId v : n.operands()) in_types.push_back(g_.type(v).substitute(copier_.dims));
     if (n.region_kind() != RegionKind::none) {
+      const Vals x = x_;
+      const std::vector<Type> in_types = in_types_;
+      Mask linear;
+      for (ValueId v : n.operands()) linear.push_back(linear_[v]);
       // Cotangents put by the region come after those taken from the same operand.
       const TransposeSite site{ctx_,
                                n,
@@ -153,9 +220,10 @@ class Pass {
     }
     ir::AttrRef attr = n.attr();
     if (attr && attr->has_dims() && !copier_.dims.empty()) attr = attr->substitute(copier_.dims);
-    const auto out_types = substitute(n.result_types(), copier_.dims);
-    Sink sink(*this, n);
-    n.op().transpose.fn({&n.op(), attr.get(), x, {}, in_types, out_types}, ct, sink);
+    out_types_.clear();
+    for (Type t : n.result_types()) out_types_.push_back(t.substitute(copier_.dims));
+    Sink sink(*this, n, guard);
+    n.op().transpose.fn({&n.op(), attr.get(), x_, {}, in_types_, out_types_}, ct, sink);
   }
 
   Context& ctx_;
@@ -163,7 +231,10 @@ class Pass {
   ir::Copier copier_;
   std::vector<bool> linear_;
   std::vector<Cotangent> ct_;
-  Masked result_;
+  std::vector<ValueId> linear_params_;
+  // Buffers of the node being visited.
+  Vals x_;
+  std::vector<Type> in_types_, out_types_;
 };
 
 }  // namespace
@@ -172,7 +243,12 @@ const Masked& transpose_graph(Context& ctx, const GraphRef& g, const Mask& linea
                               const Mask& force, const Mask& acc) {
   const Key key = Key() << g << linear << ct << force << acc;
   if (const Masked* known = ctx.transpose.find(key)) return *known;
-  return ctx.transpose.put(key, g, Pass(ctx, g, linear, ct, force, acc).take());
+  return ctx.transpose.put(key, g, Pass(ctx, g, linear).graph(ct, force, acc));
+}
+
+Vals transpose_into(Context& ctx, const GraphRef& g, const Mask& linear, const Vals& nonlinear,
+                    const DimMap& entry, const Vals& ct) {
+  return Pass(ctx, g, linear).into(nonlinear, entry, ct);
 }
 
 }  // namespace tlaloc::transform

@@ -13,17 +13,36 @@ namespace tlaloc::transform {
 const Masked& transpose_graph(Context& ctx, const GraphRef& g, const Mask& linear, const Mask& ct,
                               const Mask& force, const Mask& acc);
 
+/// The same into the current builder, where `nonlinear` stands for the nonlinear params and `entry`
+/// gives the graph's entry dims: cotangents of all linear params. `ct`: absent means zero.
+Vals transpose_into(Context& ctx, const GraphRef& g, const Mask& linear, const Vals& nonlinear,
+                    const DimMap& entry, const Vals& ct);
+
+/// Where a cotangent has to be zero because a select did not take its value: where `pred` is not
+/// `taken`. Elementwise rules pass it on; once a product may have made 0 * inf of the zeros, they
+/// are put back before anything else sees the cotangent.
+struct Guard {
+  Val pred;  ///< absent: nowhere
+  bool taken = true;
+  bool spoiled = false;
+};
+
 /// A cotangent under construction: absent, dense, and updates that an accumulator takes in place.
 class Cotangent {
  public:
-  void add(Val v);
-  void absorb(std::function<Val(Val)> update) { updates_.push_back(std::move(update)); }
+  void add(Val v, const Guard& guard = {});
+  void absorb(std::function<Val(Val)> update);
   bool empty() const { return !dense_ && updates_.empty(); }
   /// Dense, of that type.
   Val get(Type type) const;
+  /// The guard, and the cotangent without its zeros put back; only where there are no updates.
+  bool guarded() const { return guard_.pred && updates_.empty(); }
+  const Guard& guard() const { return guard_; }
+  Val unguarded() const { return dense_; }
 
  private:
   Val dense_;
+  Guard guard_;
   std::vector<std::function<Val(Val)>> updates_;
 };
 

@@ -74,6 +74,19 @@ void check_facts(const Frame& f, ir::Symbol s) {
                    {}});
 }
 
+/// The size of one axis of an argument. A quantized type counts elements where its array has bytes.
+std::int64_t axis_size(ir::Type t, const HostArray& arg, int axis) {
+  const std::int64_t n = arg.extents()[static_cast<std::size_t>(axis)];
+  const ir::Encoding* e = t.encoding();
+  return e && axis + 1 == t.rank() ? n / e->block_bytes * e->block_elements : n;
+}
+bool fits_storage(ir::Type t, const HostArray& arg) {
+  if (arg.rank() != t.rank()) return false;
+  const ir::Encoding* e = t.encoding();
+  if (!e) return arg.dtype() == t.dtype();
+  return arg.dtype() == DType::u8 && arg.extents().back() % e->block_bytes == 0;
+}
+
 }  // namespace
 
 void bind_arguments(Frame& f, const Arrays& args, const DimValues& dims) {
@@ -96,13 +109,11 @@ void bind_arguments(Frame& f, const Arrays& args, const DimValues& dims) {
   }
   for (std::size_t k = 0; k < args.size(); ++k) {
     const ir::Type t = g.type(static_cast<ValueId>(k));
-    if (args[k].dtype() != t.dtype() || args[k].rank() != t.rank()) {
-      throw_misfit(f, k, args[k], "");
-    }
+    if (!fits_storage(t, args[k])) throw_misfit(f, k, args[k], "");
     for (int axis = 0; axis < t.rank(); ++axis) {
       const auto s = t.dim(axis).as_symbol();
       if (!s || bound[position(*s)]) continue;
-      f.bind(*s, args[k].extents()[static_cast<std::size_t>(axis)]);
+      f.bind(*s, axis_size(t, args[k], axis));
       bound[position(*s)] = true;
     }
   }
@@ -120,7 +131,7 @@ void bind_arguments(Frame& f, const Arrays& args, const DimValues& dims) {
   for (std::size_t k = 0; k < args.size(); ++k) {
     const ir::Type t = g.type(static_cast<ValueId>(k));
     for (int axis = 0; axis < t.rank(); ++axis) {
-      const std::int64_t got = args[k].extents()[static_cast<std::size_t>(axis)];
+      const std::int64_t got = axis_size(t, args[k], axis);
       if (got == f.size(t.dim(axis))) continue;
       throw_misfit(f, k, args[k],
                    ": " + axis_name(g, k, axis) + " has size " + std::to_string(got) + ", but " +

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tlaloc/ops/quant_blocks.h"
+
 namespace tlaloc::interp {
 namespace {
 
@@ -26,13 +28,8 @@ class TypeTable {
     std::size_t operator()(ir::Type t) const { return t.hash(); }
   };
   void add(ir::Type t) {
-    if (t.encoding()) {
-      throw UserError({"TL-DTYPE-004",
-                       "interp",
-                       "does not evaluate values of the quantized type " + t.to_string(),
-                       "dequantize them before",
-                       {}});
-    }
+    // Quantized values are their bytes.
+    t = ops::storage_type(t);
     TypeInfo info{t, t.dtype(), {}};
     if (!t.has_symbols()) {
       for (ir::Dim d : t.shape()) info.extents.push_back(d.constant());

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <tuple>
 
 #include "tlaloc/base/error.h"
 #include "tlaloc/lang/core_impl.h"
@@ -144,7 +145,8 @@ Ref attention(const Ref& q, const Ref& k, const Ref& v, const Ref& mask,
       shape.back() = in[1].dim(in[1].rank() - 2);
       m = ops::broadcast_to(in[3], shape);
     }
-    return ops::attention(in[0], in[1], in[2], m, {options.causal, options.scale, options.window});
+    return ops::attention(in[0], in[1], in[2], m,
+                          {options.causal, options.scale, options.window, options.soft_cap});
   });
 }
 Ref rope(const Ref& x, const Ref& positions, double base, bool interleaved, AxesSpec axes,
@@ -188,13 +190,16 @@ Ref conv(const Ref& x, const Ref& kernel, std::span<const WindowSpec> windows, s
 Ref pool(Pooling op, const Ref& x, const WindowSpec& window, AxesSpec axes, Where where) {
   return apply({op == Pooling::max ? "max_pool" : "mean_pool", where}, std::array{x}, axes,
                [&](std::span<const Val> in) {
-                 ops::PoolParams p{window.size, window.stride, window.dilation, {}, {}};
-                 for (int i = 1; i + 1 < in[0].rank(); ++i) {
-                   const auto [low, high] = window_padding(window, in[0].dim(i), Dim(window.size));
-                   p.low.push_back(low);
-                   p.high.push_back(high);
+                 const auto rank = static_cast<std::size_t>(in[0].rank());
+                 ops::Window w = ops::plain_window(std::vector<Dim>(rank, Dim(1)));
+                 for (std::size_t i = 1; i + 1 < rank; ++i) {
+                   w.size[i] = window.size;
+                   w.strides[i] = window.stride;
+                   w.window_dilation[i] = window.dilation;
+                   std::tie(w.low[i], w.high[i]) =
+                       window_padding(window, in[0].dim(static_cast<int>(i)), Dim(window.size));
                  }
-                 return op == Pooling::max ? ops::max_pool(in[0], p) : ops::mean_pool(in[0], p);
+                 return op == Pooling::max ? ops::max_pool(in[0], w) : ops::mean_pool(in[0], w);
                });
 }
 

@@ -43,6 +43,7 @@ struct AttentionOptions {
   bool causal = false;      ///< query i sees keys up to i + (keys - queries)
   double scale = 0;         ///< 0: 1 / sqrt(width)
   std::int64_t window = 0;  ///< a query sees that many keys at most; 0: all
+  double soft_cap = 0;      ///< scores become cap tanh(score / cap), before any mask; 0: they stay
 };
 /// softmax(q kᵀ scale + mask) v. q: [..., queries, width], k: [..., keys, width], v: [..., keys,
 /// value width]. Leading axes of k and v may be fewer per query head (grouped queries): the axis

@@ -73,9 +73,8 @@ void top_k(const Ref& x, std::int64_t k, Ref& values, Ref& positions, AxesSpec a
                                     in[0].dim(last),
                                     "top_k: k and the last axis",
                                     {}});
-    const ops::Sorted s = ops::sort(in[0], last, true);
-    return ir::Vals{ops::slice_axis(s.values, last, 0, k),
-                    ops::slice_axis(s.positions, last, 0, k)};
+    const ops::Sorted s = ops::top_k(in[0], k);
+    return ir::Vals{s.values, s.positions};
   });
   values = std::move(r[0]);
   positions = std::move(r[1]);

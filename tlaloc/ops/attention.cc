@@ -27,10 +27,17 @@ AxisList first(int n, int from = 0) {
   return r;
 }
 
-Val scores(const Layout& l, Val q, Val k, Val mask) {
+struct Scores {
+  Val masked;  ///< […, group, queries, keys]
+  Val tanh;    ///< of the scores over the soft cap, which may be absent
+};
+Scores scores(const Layout& l, Val q, Val k, Val mask) {
   const int b = l.batch;
-  Val s =
-      dot_general(q, k, {first(b), first(b), {b + 2}, {b + 1}}) * l.scale;  // […, group, q, keys]
+  Val s = dot_general(q, k, {first(b), first(b), {b + 2}, {b + 1}}) * l.scale, bent;
+  if (l.params.soft_cap > 0) {
+    bent = tanh(s / l.params.soft_cap);
+    s = bent * l.params.soft_cap;
+  }
   const Type index = s.type().with_dtype(DType::i64);
   const Val low = full(-HUGE_VAL, s.type());
   if (l.params.causal || l.params.window > 0) {
@@ -47,7 +54,7 @@ Val scores(const Layout& l, Val q, Val k, Val mask) {
     s = select(mask, s, low);
   else if (mask)
     s = s + mask;
-  return s;
+  return {s, bent};
 }
 
 Val over_keys(Val small, Val s) {
@@ -63,7 +70,7 @@ struct Forward {
 };
 Forward forward(const Layout& l, Val q, Val k, Val v, Val mask) {
   const int b = l.batch;
-  const Val s = scores(l, q, k, mask);
+  const Val s = scores(l, q, k, mask).masked;
   const std::int64_t last[] = {s.rank() - 1};
   const Val m =
       where_is(stop_gradient(reduce_max(s, last)), -HUGE_VAL, zeros(Type::scalar(s.dtype())));
@@ -146,24 +153,27 @@ Val attention(Val q, Val k, Val v, Val mask, const AttentionParams& params) {
     const std::size_t n = args.size();
     const Val qg = grouped(l, in[0]), kk = in[1], vv = in[2], o = in[n], lse = in[n + 1];
     const Val d_o = reshape(in[n + 2], o.shape());
-    const Val s = scores(l, qg, kk, mask_grouped(l, mask_of(in), kk));
+    const auto [s, bent] = scores(l, qg, kk, mask_grouped(l, mask_of(in), kk));
     const Val shift = where_is(lse, -HUGE_VAL, zeros(Type::scalar(lse.dtype())));
     const Val p = exp(s - over_keys(shift, s));
     const std::int64_t last[] = {o.rank() - 1};
     const Val delta = reduce_sum(d_o * o, last);
     const Val dp = dot_general(d_o, vv, {first(b), first(b), {b + 2}, {b + 1}});
     const Val ds = p * (dp - over_keys(delta, dp));
-    const Val dq = dot_general(ds, kk, {first(b), first(b), {b + 2}, {b}}) * l.scale;
-    const Val dk = dot_general(ds, qg, {first(b), first(b), {b, b + 1}, {b, b + 1}}) * l.scale;
+    const Val draw = (bent ? ds * (1.0 - bent * bent) : ds) * l.scale;
+    const Val dq = dot_general(draw, kk, {first(b), first(b), {b + 2}, {b}});
+    const Val dk = dot_general(draw, qg, {first(b), first(b), {b, b + 1}, {b, b + 1}});
     const Val dv = dot_general(p, d_o, {first(b), first(b), {b, b + 1}, {b, b + 1}});
     Vals out{reshape(dq, in[0].shape()), dk, dv};
     if (mask_moves) out.push_back(reshape(ds, in[3].shape()));
     return out;
   };
-  return composite_with_rule(
-      "attention",
-      {{"causal", {params.causal}, {}}, {"window", {params.window}, {}}, {"scale", {}, {l.scale}}},
-      args, body, fwd, bwd)[0];
+  return composite_with_rule("attention",
+                             {{"causal", {params.causal}, {}},
+                              {"window", {params.window}, {}},
+                              {"scale", {}, {l.scale}},
+                              {"soft_cap", {}, {params.soft_cap}}},
+                             args, body, fwd, bwd)[0];
 }
 
 }  // namespace tlaloc::ops

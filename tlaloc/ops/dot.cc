@@ -15,6 +15,31 @@ AxisList free_axes(int rank, const AxisList& batch, const AxisList& contract) {
   }
   return r;
 }
+/// sums[j] = sum over k of left[k] * right[k, j], k in order.
+template <class C>
+void row_times_matrix(const C* left, const C* right, std::int64_t depth, std::int64_t columns,
+                      C* sums) {
+  auto add_product = [](C sum, C a, C b) { return Add::eval(sum, Mul::eval(a, b)); };
+  // A block of sums stays in registers: 16 of f32 fill four of SSE. A loop of constant length is
+  // what compilers vectorize without being asked for more.
+  constexpr std::int64_t kBlock = 16;
+  std::int64_t j = 0;
+  for (; j + kBlock <= columns; j += kBlock) {
+    C block[kBlock] = {};
+    for (std::int64_t k = 0; k < depth; ++k) {
+      const C* row = right + k * columns + j;
+      for (std::int64_t i = 0; i < kBlock; ++i) block[i] = add_product(block[i], left[k], row[i]);
+    }
+    std::copy_n(block, kBlock, sums + j);
+  }
+  for (; j < columns; ++j) {
+    C sum = 0;
+    for (std::int64_t k = 0; k < depth; ++k)
+      sum = add_product(sum, left[k], right[k * columns + j]);
+    sums[j] = sum;
+  }
+}
+
 }  // namespace
 
 void DotGeneral::infer(InferContext& c) {
@@ -72,16 +97,8 @@ void DotGeneral::eval(EvalContext& c) {
       T* out = static_cast<T*>(y.mutable_data());
       std::vector<C> sums(usize(columns));
       for (std::int64_t row = 0; row < batch * rows; ++row) {
-        std::ranges::fill(sums, C(0));
-        const C* left = x.data() + row * depth;
-        const C* right = z.data() + row / rows * depth * columns;
-        // Column by column within each contracted index: the order of each sum is the same, and the
-        // memory is read in its order.
-        for (std::int64_t k = 0; k < depth; ++k, right += columns) {
-          for (std::int64_t j = 0; j < columns; ++j) {
-            sums[usize(j)] = Add::eval(sums[usize(j)], Mul::eval(left[k], right[j]));
-          }
-        }
+        row_times_matrix(x.data() + row * depth, z.data() + row / rows * depth * columns, depth,
+                         columns, sums.data());
         for (std::int64_t j = 0; j < columns; ++j) *out++ = static_cast<T>(sums[usize(j)]);
       }
     }

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "tlaloc/ops/val_ops.h"
+#include "tlaloc/ops/val_reduce.h"
 
 namespace tlaloc::ops {
 
@@ -55,6 +55,7 @@ struct AttentionParams {
   bool causal = false;      ///< query i sees keys up to i + (keys - queries)
   double scale = 0;         ///< 0: 1 / sqrt(width)
   std::int64_t window = 0;  ///< a query sees that many keys at most; 0: all
+  double soft_cap = 0;      ///< scores become cap tanh(score / cap), before any mask; 0: they stay
 };
 /// softmax(q kᵀ scale + mask) v. q: […, heads, queries, width], k: […, kv heads, keys, width], v:
 /// […, kv heads, keys, value width]; heads is a multiple of kv heads. `mask` may be absent, else
@@ -62,14 +63,11 @@ struct AttentionParams {
 /// gives zeros. Its derivative is declared on (q, k, v, mask, o, lse): no score matrix is kept.
 Val attention(Val q, Val k, Val v, Val mask, const AttentionParams& params);
 
-// ---- pooling: x [n, spatial…, c] ----
-struct PoolParams {
-  std::int64_t size = 1, stride = 1, dilation = 1;  ///< of every spatial axis
-  std::vector<Dim> low, high;                       ///< padding, per spatial axis
-};
-/// The first of equals wins and gets the whole gradient.
-Val max_pool(Val x, const PoolParams& params);
-/// The mean of the elements inside x.
-Val mean_pool(Val x, const PoolParams& params);
+// ---- pooling, over windows of any axes ----
+/// Of equals the first in row-major order gets the whole gradient. Padding never wins; a window
+/// without elements gives the lowest value.
+Val max_pool(Val x, const Window& window);
+/// The mean of the elements of x in each window; of none, NaN.
+Val mean_pool(Val x, const Window& window);
 
 }  // namespace tlaloc::ops

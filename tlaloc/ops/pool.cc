@@ -1,81 +1,30 @@
-// Pooling over windows, as a chain of strided slices: one per position in the window.
-#include <limits>
-
-#include "tlaloc/base/error.h"
+// Pooling. What a back end that claims a call has to know is in its reduce_window.
 #include "tlaloc/ops/composite.h"
 #include "tlaloc/ops/nn.h"
-#include "tlaloc/ops/val_index.h"
 
 namespace tlaloc::ops {
-namespace {
 
-using Dims = std::vector<Dim>;
-
-/// combine(…combine(first, second)…) over the window's positions in row-major order.
-template <class F>
-Val over_window(Val x, const PoolParams& p, const F& combine) {
-  const std::size_t spatial = p.low.size();
-  const Dim reach = Dim((p.size - 1) * p.dilation + 1);
-  Dims start(static_cast<std::size_t>(x.rank()), Dim(0)), limit(x.shape().begin(), x.shape().end()),
-      strides(start.size(), Dim(1));
-  Dims out(spatial);
-  for (std::size_t i = 0; i < spatial; ++i) {
-    out[i] = floordiv(x.dim(static_cast<int>(i) + 1) - reach, Dim(p.stride)) + 1;
-    strides[i + 1] = p.stride;
-  }
-  Val result;
-  std::vector<std::int64_t> at(spatial, 0);
-  for (bool more = true; more;) {
-    for (std::size_t i = 0; i < spatial; ++i) {
-      start[i + 1] = at[i] * p.dilation;
-      limit[i + 1] = start[i + 1] + (out[i] - 1) * Dim(p.stride) + 1;
-    }
-    const Val piece = slice(x, start, limit, strides);
-    result = result ? combine(result, piece) : piece;
-    more = false;
-    for (std::size_t i = spatial; i-- > 0 && !more;) {
-      more = ++at[i] < p.size;
-      if (!more) at[i] = 0;
-    }
-  }
-  return result;
-}
-
-Val padded(Val x, double value, const PoolParams& p) {
-  Dims low(static_cast<std::size_t>(x.rank()), Dim(0)), high = low, interior = low;
-  for (std::size_t i = 0; i < p.low.size(); ++i) {
-    low[i + 1] = p.low[i];
-    high[i + 1] = p.high[i];
-  }
-  return pad(x, scalar(value, x.dtype()), low, high, interior);
-}
-
-std::vector<ir::CallParam> params_of(const PoolParams& p) {
-  return {{"window", {p.size, p.stride, p.dilation}, {}}};
-}
-
-}  // namespace
-
-Val max_pool(Val x, const PoolParams& p) {
-  return composite1("max_pool", params_of(p), {x}, [&](const Vals& in) {
-    // The first of equals wins, and so gets the whole gradient; the last NaN wins.
-    return Vals{over_window(
-        padded(in[0], -std::numeric_limits<double>::infinity(), p), p, [](Val best, Val next) {
-          const Val wins = logical_or(next > best, compare(Comparison::ne, next, next));
-          return select(wins, next, best);
-        })};
+Val max_pool(Val x, const Window& window) {
+  return composite1("max_pool", {}, {x}, [&](const Vals& in) {
+    return Vals{reduce_window(in[0], Monoid::max, window)};
   });
 }
 
-Val mean_pool(Val x, const PoolParams& p) {
-  return composite1("mean_pool", params_of(p), {x}, [&](const Vals& in) {
-    const Val sum = over_window(padded(in[0], 0, p), p, [](Val a, Val b) { return a + b; });
-    Dims shape(in[0].shape().begin(), in[0].shape().end());
-    shape.front() = shape.back() = Dim(1);
-    const Val inside = over_window(padded(ones(Type::get(x.dtype(), shape)), 0, p), p,
-                                   [](Val a, Val b) { return a + b; });
+Val mean_pool(Val x, const Window& window) {
+  return composite1("mean_pool", {}, {x}, [&](const Vals& in) {
+    const Val sum = reduce_window(in[0], Monoid::sum, window);
+    // How many elements a window holds is the same all along an axis that it does not cover.
+    std::vector<Dim> shape;
     std::vector<std::int64_t> axes;
-    for (int i = 0; i < sum.rank(); ++i) axes.push_back(i);
+    for (int i = 0; i < x.rank(); ++i) {
+      const auto k = static_cast<std::size_t>(i);
+      const bool single = window.size[k] == Dim(1) && window.strides[k] == 1 &&
+                          window.low[k] == Dim(0) && window.high[k] == Dim(0) &&
+                          window.base_dilation[k] == 1;
+      shape.push_back(single ? Dim(1) : x.dim(i));
+      axes.push_back(i);
+    }
+    const Val inside = reduce_window(ones(Type::get(x.dtype(), shape)), Monoid::sum, window);
     return Vals{sum / broadcast_in_dim(inside, sum.shape(), axes)};
   });
 }

@@ -33,6 +33,14 @@ void decode_nibbles(const std::uint8_t* q, std::uint32_t high, float d, float of
 
 }  // namespace
 
+ir::Type storage_type(ir::Type t) {
+  if (!t.encoding()) return t;
+  internal_check(t.rank() > 0, "blocks need an axis");
+  std::vector<ir::Dim> shape(t.shape().begin(), t.shape().end());
+  shape.back() = floordiv(shape.back(), t.encoding()->block_elements) * t.encoding()->block_bytes;
+  return ir::Type::get(DType::u8, shape);
+}
+
 void decode_block(const ir::Encoding& e, const std::uint8_t* block, std::span<float, 32> out) {
   if (e.name == "q8_0") {
     decode_bytes(block + 2, read_half(block), out);

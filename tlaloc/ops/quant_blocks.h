@@ -1,7 +1,7 @@
 // The block formats of quantized values, as GGUF defines them.
 //
 // An array of an encoded type holds bytes: its dtype is u8 and its extents are those of the type,
-// except that the last one, k elements, is k / block_elements * block_bytes bytes (Type::storage).
+// except that the last one, k elements, is k / block_elements * block_bytes bytes (storage_type).
 // A block holds 32 neighbours of the last axis. With d and m as f16 (q8_32: d as f32),
 // little-endian:
 //   q8_0   d, 32 signed bytes q                          q * d
@@ -22,6 +22,9 @@
 namespace tlaloc::ops {
 
 inline constexpr std::int64_t kBlockElements = 32;
+
+/// The type of the array that holds values of type t: u8 bytes if t is encoded, t itself otherwise.
+ir::Type storage_type(ir::Type t);
 
 /// One block as floats.
 void decode_block(const ir::Encoding& encoding, const std::uint8_t* block,

@@ -146,12 +146,21 @@ bool Cases::accepts(std::span<const ir::Type> types, const Build& build) {
   return true;
 }
 
-void Cases::add(const std::string& label, std::vector<HostArray> inputs, const Build& build) {
+void Cases::add(const std::string& label, std::vector<HostArray> inputs, const Build& build,
+                const std::vector<const ir::Encoding*>& encodings) {
   for (bool symbolic : {false, true}) {
     Sizes sizes(symbolic);
     ir::Builder b;
     ir::Vals params;
-    for (const HostArray& a : inputs) params.push_back(b.param(sizes.type(a.dtype(), a.extents())));
+    for (std::size_t k = 0; k < inputs.size(); ++k) {
+      Extents extents = inputs[k].extents();
+      if (const ir::Encoding* e = k < encodings.size() ? encodings[k] : nullptr) {
+        extents.back() = extents.back() / e->block_bytes * e->block_elements;
+        params.push_back(b.param(ir::Type::get(DType::f32, sizes(extents), e)));
+      } else {
+        params.push_back(b.param(sizes.type(inputs[k].dtype(), extents)));
+      }
+    }
     Case c;
     try {
       c.graph = b.build(build(params, sizes));
@@ -173,7 +182,7 @@ void Cases::add(const std::string& label, std::vector<HostArray> inputs, const B
 std::vector<const Row*> all_rows() {
   std::vector<const Row*> by_id(ops::table().size());
   for (auto family : {elementwise_rows(), constant_rows(), shape_rows(), reduction_rows(),
-                      order_rows(), indexing_rows(), linalg_rows(), region_rows()}) {
+                      order_rows(), indexing_rows(), linalg_rows(), system_rows(), region_rows()}) {
     for (const Row& row : family) by_id[row.op->id] = &row;
   }
   return by_id;

@@ -74,7 +74,10 @@ class Cases {
 
   using Build = std::function<ir::Vals(const ir::Vals& params, Sizes& sizes)>;
   /// Adds the case with constant sizes and, where the op accepts them, with symbolic ones.
-  void add(const std::string& label, std::vector<HostArray> inputs, const Build& build);
+  /// Where `encodings` has an entry that is not null, the input is the bytes of f32 values encoded
+  /// so.
+  void add(const std::string& label, std::vector<HostArray> inputs, const Build& build,
+           const std::vector<const ir::Encoding*>& encodings = {});
   /// True if `build` accepts parameters of these types; false for a refused element type.
   static bool accepts(std::span<const ir::Type> types, const Build& build);
 
@@ -103,6 +106,7 @@ std::span<const Row> reduction_rows();
 std::span<const Row> order_rows();
 std::span<const Row> indexing_rows();
 std::span<const Row> linalg_rows();
+std::span<const Row> system_rows();
 std::span<const Row> region_rows();
 /// All rows, by op id; null where an op has none.
 std::vector<const Row*> all_rows();

@@ -1,5 +1,6 @@
 // Cases of products and linear algebra.
 #include <array>
+#include <cmath>
 
 #include "tlaloc/ops/val_linalg.h"
 #include "tlaloc/runtime/conformance_cases.h"
@@ -123,11 +124,73 @@ void convolutions(Cases& cases, const Row&) {
   }
 }
 
+constexpr std::array kFloats{DType::f16, DType::bf16, DType::f32, DType::f64};
+
+/// Small integers, with powers of two on the diagonal: solving stays exact for small sizes.
+HostArray matrices(Cases& cases, DType t, const Extents& extents, double diagonal) {
+  HostArray a = cases.array(t, extents, Values::small);
+  const std::int64_t n = extents.back();
+  dispatch(t, [&]<class T>(TypeTag<T>) {
+    if constexpr (std::is_floating_point_v<ComputeType<T>>) {
+      auto v = a.as_mutable<T>();
+      for (std::int64_t i = 0; i < a.size(); ++i) {
+        if (i / n % n != i % n) continue;
+        const double power = std::ldexp(1.0, static_cast<int>(cases.integer(-1, 1)));
+        v[static_cast<std::size_t>(i)] = T(static_cast<ComputeType<T>>(diagonal * power));
+      }
+    }
+  });
+  return a;
+}
+void factors(Cases& cases, const Row&) {
+  for (DType t : kFloats) {
+    for (const Extents& e : {Extents{0, 0}, Extents{1, 1}, Extents{5, 5}, Extents{2, 3, 3},
+                             Extents{0, 2, 2}, Extents{2, 1, 7, 7}}) {
+      // 32 dominates a row of at most six entries of 4; 1 does not: no factor, NaN.
+      for (double diagonal : {32.0, 1.0}) {
+        cases.add(shape_label(t, e) + (diagonal == 1 ? " indefinite" : ""),
+                  {matrices(cases, t, e, diagonal)},
+                  [](const Vals& p, Sizes&) -> Vals { return {ops::cholesky(p[0])}; });
+      }
+    }
+  }
+}
+void solves(Cases& cases, const Row&) {
+  struct Example {
+    Extents a, left, right;
+  };
+  const Example examples[] = {{{4, 4}, {4, 3}, {3, 4}},
+                              {{1, 1}, {1, 5}, {5, 1}},
+                              {{3, 3}, {3, 0}, {0, 3}},
+                              {{0, 0}, {0, 2}, {2, 0}},
+                              {{2, 3, 3}, {2, 3, 2}, {2, 2, 3}}};
+  for (DType t : kFloats) {
+    for (const Example& e : examples) {
+      for (int bits = 0; bits < 16; ++bits) {
+        const ops::TriangularAttrs attrs{.left = (bits & 1) != 0,
+                                         .lower = (bits & 2) != 0,
+                                         .unit = (bits & 4) != 0,
+                                         .transpose = (bits & 8) != 0};
+        const Extents& b = attrs.left ? e.left : e.right;
+        cases.add(shape_label(t, e.a) + shape_label(t, b) + "/" + std::to_string(bits),
+                  {matrices(cases, t, e.a, 1), cases.array(t, b)},
+                  [=](const Vals& p, Sizes&) -> Vals {
+                    return {ops::triangular_solve(p[0], p[1], attrs)};
+                  });
+      }
+    }
+  }
+}
+
 namespace rows = ops::rows;
 constexpr std::array kLinalg{
     // Sums of small integers are exact, so that any order of summation gives the same bits.
     Row{&rows::DotGeneral, products, Values::small},
     Row{&rows::Convolution, convolutions, Values::small},
+    // Square roots and quotients round, and the order of the sums is free: errors of a few places
+    // per step, seven steps at most.
+    Row{&rows::Cholesky, factors, Values::small, 64},
+    Row{&rows::TriangularSolve, solves, Values::small, 64},
 };
 
 }  // namespace

@@ -2,6 +2,12 @@
 
 namespace tlaloc::cxx {
 
+bool allocates(const Function& f, const Stmt& s) {
+  return s.kind == Stmt::Kind::assign && f.vars[s.target].array &&
+         s.value->kind == Expr::Kind::call && s.value->text == f.vars[s.target].type &&
+         s.value->args.size() == 1;
+}
+
 void each_read(const Stmt& s, const std::function<void(VarId)>& visit) {
   if (s.position) each_read(*s.position, visit);
   if (s.value) each_read(*s.value, visit);

@@ -2,10 +2,12 @@
 // (every value its own variable, every copy explicit); the passes in passes.h make it readable.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "tlaloc/cxx/expr.h"
+#include "tlaloc/ir/type.h"
 
 namespace tlaloc::cxx {
 
@@ -41,6 +43,10 @@ struct Stmt {
   std::string text;
   /// A loop whose trips store to different elements, each computed before it is stored.
   bool by_element = false;
+  /// A loop over the indices of an array, which an op on arrays became.
+  bool over_indices = false;
+  /// A new vector that may as well be this one: all elements are written, each from the old one.
+  std::optional<VarId> like;
 };
 
 /// How good a name is; the best one of all variables that became one wins.
@@ -52,6 +58,7 @@ struct Var {
   bool counter = false;  ///< counts the trips of a loop
   bool history = false;  ///< one element per trip of a loop
   char stem = 'v';       ///< of a name with a number: d for cotangents, t for tangents
+  ir::Type shape;        ///< of a vector, in the function's sizes
   std::string name;
   NameRank rank = NameRank::none;
   void suggest(const std::string& better, NameRank with) {
@@ -75,6 +82,8 @@ struct Function {
   }
 };
 
+/// True if the statement makes a new vector of zeros.
+bool allocates(const Function& f, const Stmt& s);
 /// Visits the variables that a statement itself reads (not its blocks): every operand, and the
 /// target where its old value matters.
 void each_read(const Stmt& s, const std::function<void(VarId)>& visit);

@@ -166,12 +166,23 @@ T logistic(T x) {
   return T(1) / (T(1) + std::exp(-x));
 }
 )"},
+      {Helper::log_add_exp,
+       "log_add_exp",
+       {"cmath"},
+       {Helper::maximum, Helper::minimum},
+       R"(// log(e^a + e^b) without overflow.
+template <class T>
+T log_add_exp(T a, T b) {
+  const T high = maximum(a, b), low = minimum(a, b);
+  return std::isinf(high) ? high : high + std::log1p(std::exp(low - high));
+}
+)"},
       {Helper::clamp_index,
        "clamp_index",
        {"algorithm", "cstdint"},
        {},
        R"(// The position moved into [0, last].
-std::int64_t clamp_index(std::int64_t i, std::int64_t last) {
+inline std::int64_t clamp_index(std::int64_t i, std::int64_t last) {
   return std::clamp(i, std::int64_t{0}, std::max(last, std::int64_t{0}));
 }
 )"},
@@ -227,12 +238,116 @@ T shift_right_logical(T x, std::type_identity_t<T> y) {
   return static_cast<T>(static_cast<U>(x) >> y);
 }
 )"},
+      {Helper::erf_inv,
+       "erf_inv",
+       {"array", "cmath", "limits"},
+       {},
+       R"(// Inverse of erf by the polynomials of M. Giles, "Approximating the erfinv function" (2010).
+template <class T, std::size_t N>
+T polynomial(T x, const std::array<T, N>& coefficients) {
+  T r = coefficients[0];
+  for (std::size_t i = 1; i < N; ++i) r = r * x + coefficients[i];
+  return r;
+}
+inline float erf_inv(float x) {
+  constexpr std::array<float, 9> kCentre{
+      2.81022636e-08f, 3.43273939e-07f, -3.5233877e-06f, -4.39150654e-06f, 0.00021858087f,
+      -0.00125372503f, -0.00417768164f, 0.246640727f, 1.50140941f};
+  constexpr std::array<float, 9> kTail{
+      -0.000200214257f, 0.000100950558f, 0.00134934322f, -0.00367342844f, 0.00573950773f,
+      -0.0076224613f, 0.00943887047f, 1.00167406f, 2.83297682f};
+  if (std::abs(x) == 1) return x * std::numeric_limits<float>::infinity();
+  const float w = -std::log1p(-x * x);
+  return x * (w < 5 ? polynomial(w - 2.5f, kCentre) : polynomial(std::sqrt(w) - 3, kTail));
+}
+inline double erf_inv(double x) {
+  constexpr std::array<double, 23> kCentre{
+      -3.6444120640178196996e-21, -1.685059138182016589e-19, 1.2858480715256400167e-18,
+      1.115787767802518096e-17, -1.333171662854620906e-16, 2.0972767875968561637e-17,
+      6.6376381343583238325e-15, -4.0545662729752068639e-14, -8.1519341976054721522e-14,
+      2.6335093153082322977e-12, -1.2975133253453532498e-11, -5.4154120542946279317e-11,
+      1.051212273321532285e-09, -4.1126339803469836976e-09, -2.9070369957882005086e-08,
+      4.2347877827932403518e-07, -1.3654692000834678645e-06, -1.3882523362786468719e-05,
+      0.0001867342080340571352, -0.00074070253416626697512, -0.0060336708714301490533,
+      0.24015818242558961693, 1.6536545626831027356};
+  constexpr std::array<double, 19> kTail{
+      2.2137376921775787049e-09, 9.0756561938885390979e-08, -2.7517406297064545428e-07,
+      1.8239629214389227755e-08, 1.5027403968909827627e-06, -4.013867526981545969e-06,
+      2.9234449089955446044e-06, 1.2475304481671778723e-05, -4.7318229009055733981e-05,
+      6.8284851459573175448e-05, 2.4031110387097893999e-05, -0.0003550375203628474796,
+      0.00095328937973738049703, -0.0016882755560235047313, 0.0024914420961078508066,
+      -0.0037512085075692412107, 0.005370914553590063617, 1.0052589676941592334,
+      3.0838856104922207635};
+  constexpr std::array<double, 17> kFarTail{
+      -2.7109920616438573243e-11, -2.5556418169965252055e-10, 1.5076572693500548083e-09,
+      -3.7894654401267369937e-09, 7.6157012080783393804e-09, -1.4960026627149240478e-08,
+      2.9147953450901080826e-08, -6.7711997758452339498e-08, 2.2900482228026654717e-07,
+      -9.9298272942317002539e-07, 4.5260625972231537039e-06, -1.9681778105531670567e-05,
+      7.5995277030017761139e-05, -0.00021503011930044477347, -0.00013871931833623122026,
+      1.0103004648645343977, 4.8499064014085844221};
+  if (std::abs(x) == 1) return x * std::numeric_limits<double>::infinity();
+  // log1p(-x * x) would lose what x * x rounds away next to 1.
+  const double w = -std::log((1 - x) * (1 + x));
+  if (w < 6.25) return x * polynomial(w - 3.125, kCentre);
+  if (w < 16) return x * polynomial(std::sqrt(w) - 3.25, kTail);
+  return x * polynomial(std::sqrt(w) - 5, kFarTail);
+}
+)"},
+      {Helper::reduce_precision,
+       "reduce_precision",
+       {"bit", "cstdint", "limits", "type_traits"},
+       {},
+       R"(// Rounds to a floating format with fewer bits; its subnormals become 0.
+template <class T>
+T reduce_precision(T x, int exponent_bits, int mantissa_bits) {
+  using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+  constexpr int kMantissa = std::numeric_limits<T>::digits - 1;
+  constexpr int kExponent = 8 * sizeof(T) - 1 - kMantissa;
+  const std::uint64_t one = 1, u = std::bit_cast<Bits>(x);
+  const std::uint64_t infinity = ((one << kExponent) - 1) << kMantissa;
+  const std::uint64_t sign = u & (one << (kExponent + kMantissa));
+  std::uint64_t magnitude = u ^ sign;
+  if (magnitude > infinity) return x;  // NaN
+  if (mantissa_bits < kMantissa) {
+    const int dropped = kMantissa - mantissa_bits;
+    magnitude += (one << (dropped - 1)) - 1 + ((magnitude >> dropped) & 1);
+    magnitude &= ~((one << dropped) - 1);
+  }
+  if (exponent_bits < kExponent) {
+    const std::uint64_t bias = (one << (kExponent - 1)) - 1;
+    const std::uint64_t new_bias = (one << (exponent_bits - 1)) - 1;
+    const std::uint64_t exponent = magnitude >> kMantissa;
+    if (exponent > bias + new_bias) magnitude = infinity;
+    if (exponent <= bias - new_bias) magnitude = 0;
+  }
+  return std::bit_cast<T>(static_cast<Bits>(sign | magnitude));
+}
+)"},
+      {Helper::sorted_positions,
+       "sorted_positions",
+       {"algorithm", "cstdint", "numeric", "vector"},
+       {},
+       R"(// Positions of the elements in order; equal ones keep theirs, NaN counts as the largest.
+template <class T>
+std::vector<std::int32_t> sorted_positions(const std::vector<T>& x, bool descending) {
+  std::vector<std::int32_t> order(x.size());
+  std::iota(order.begin(), order.end(), 0);
+  auto before = [&](std::int32_t i, std::int32_t j) {
+    const T a = x[i], b = x[j];
+    return a < b || (a == a && b != b);
+  };
+  std::stable_sort(order.begin(), order.end(), [&](std::int32_t i, std::int32_t j) {
+    return descending ? before(j, i) : before(i, j);
+  });
+  return order;
+}
+)"},
       {Helper::floor_div,
        "floor_div",
        {"cstdint"},
        {},
        R"(// Rounds toward minus infinity.
-std::int64_t floor_div(std::int64_t a, std::int64_t b) {
+inline std::int64_t floor_div(std::int64_t a, std::int64_t b) {
   return a / b - (a % b != 0 && (a < 0) != (b < 0));
 }
 )"},
@@ -241,7 +356,7 @@ std::int64_t floor_div(std::int64_t a, std::int64_t b) {
        {"cstdint"},
        {Helper::floor_div},
        R"(// The sign of the divisor.
-std::int64_t floor_mod(std::int64_t a, std::int64_t b) { return a - b * floor_div(a, b); }
+inline std::int64_t floor_mod(std::int64_t a, std::int64_t b) { return a - b * floor_div(a, b); }
 )"},
   };
   return definitions;

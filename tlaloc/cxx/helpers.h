@@ -22,6 +22,7 @@ enum class Helper : std::uint8_t {
   minimum,
   sign,
   logistic,
+  log_add_exp,
   clamp_index,
   saturate_cast,
   shift_left,
@@ -30,6 +31,8 @@ enum class Helper : std::uint8_t {
   erf_inv,
   floor_div,
   floor_mod,
+  reduce_precision,
+  sorted_positions,
 };
 
 /// "wrapping_add": what the code calls.

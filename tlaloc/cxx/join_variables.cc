@@ -18,6 +18,7 @@ void find_copies(const Block& body, int depth, std::vector<Copy>& copies) {
     if (s.kind == Stmt::Kind::assign && is_var(*s.value) && s.value->var != s.target) {
       copies.push_back({s.target, s.value->var, depth});
     }
+    if (s.like) copies.push_back({s.target, *s.like, depth});
     const bool loop = s.kind == Stmt::Kind::loop || s.kind == Stmt::Kind::count;
     each_block(s, [&](const Block& b) { find_copies(b, depth + loop, copies); });
   }
@@ -47,8 +48,11 @@ class Interference {
   void meet(const Stmt& s, VarId v, const Live& after) {
     const int i = live_.number(v);
     // A copy does not change what the other one holds.
-    const int copied =
-        s.kind == Stmt::Kind::assign && is_var(*s.value) ? live_.number(s.value->var) : -1;
+    int copied = -1;
+    if (s.like)
+      copied = live_.number(*s.like);
+    else if (s.kind == Stmt::Kind::assign && is_var(*s.value))
+      copied = live_.number(s.value->var);
     for (int k = 0; k < live_.size(); ++k) {
       if (!after[static_cast<std::size_t>(k)] || k == i || k == copied || live_.exempt(i, k))
         continue;
@@ -105,8 +109,40 @@ class Classes {
   std::vector<std::vector<int>> member_;
 };
 
+/// The vector whose elements a loop over elements reads where it stores to another of its shape.
+std::optional<VarId> read_in_place(const Function& f, const Stmt& loop, VarId target) {
+  const Stmt* store = find_store(loop);
+  if (!loop.by_element || !store || store->target != target) return std::nullopt;
+  std::optional<VarId> found;
+  const std::function<void(const Expr&)> look = [&](const Expr& e) {
+    if (e.kind == Expr::Kind::index && is_var(*e.args[0]) && same(*e.args[1], *store->position)) {
+      const VarId u = e.args[0]->var;
+      const Var& v = f.vars[u];
+      const bool parameter = std::ranges::find(f.params, u) != f.params.end();
+      // Only a vector that nobody named: another one keeps what it stands for.
+      const bool fits = v.type == f.vars[target].type && v.shape == f.vars[target].shape;
+      if (fits && !found && u != target && !parameter && v.rank < NameRank::user) found = u;
+    }
+    for (const ExprRef& a : e.args) look(*a);
+  };
+  const std::function<void(const Stmt&)> visit = [&](const Stmt& s) {
+    if (s.value) look(*s.value);
+    each_block(s, [&](const Block& b) { std::ranges::for_each(b, visit); });
+  };
+  visit(loop);
+  return found;
+}
+void find_likely(const Function& f, Block& b) {
+  for (std::size_t k = 0; k < b.size(); ++k) {
+    if (k + 1 < b.size() && allocates(f, b[k])) b[k].like = read_in_place(f, b[k + 1], b[k].target);
+    each_block(b[k], [&](Block& inner) { find_likely(f, inner); });
+  }
+}
+
 void rename_all(Block& b, const std::vector<VarId>& to) {
   std::erase_if(b, [&](Stmt& s) {
+    if (s.like && to[*s.like] == to[s.target]) return true;
+    s.like.reset();
     s.target = to[s.target];
     each_expr(s, [&](ExprRef& e) { e = rename(e, [&](VarId v) { return to[v]; }); });
     for (Assignment& m : s.moves) m.target = to[m.target];
@@ -118,6 +154,7 @@ void rename_all(Block& b, const std::vector<VarId>& to) {
 }  // namespace
 
 void join_variables(Function& f) {
+  find_likely(f, f.body);
   std::vector<Copy> copies;
   find_copies(f.body, 0, copies);
   std::vector<VarId> candidates;

@@ -45,7 +45,9 @@ void LoopEmitter::start_carries() {
     if (fixed(k)) continue;
     const VarId v = l_.declare(types[k]);
     l_.var(v).suggest(body.param_label(n_inv + k).name, NameRank::user);
-    if (n_carry == 1) l_.suggest(v, node_.origin());
+    ir::Origin origin = node_.origin();
+    if (n_carry > 1) origin.name.clear();
+    l_.suggest(v, origin);
     l_.var(v).counter = step[k].has_value();
     l_.assign(v, l_.whole(init[k]));
     carry_[k] = v;
@@ -97,17 +99,12 @@ std::optional<Value> LoopEmitter::recomputed_output(
     VarId inside, std::optional<VarId> counter, bool ragged_only) {
   const Type type = output_type(k);
   if (append[k].flat) {
-    if (!ragged_only || !y.array || !y.array->local) return std::nullopt;
+    if (!l_.module().melt_pieces || !ragged_only || !y.array || !y.array->local) {
+      return std::nullopt;
+    }
     ArrayValue a;
     a.pieces = y.array;
-    a.element = [](Lowering&, const Indices&) -> ExprRef {
-      throw UserError({"TL-CXX-001",
-                       "scan",
-                       "a history of nested loops that is read element by "
-                       "element has no printed form",
-                       "differentiate with nested loops recomputed",
-                       {}});
-    };
+    a.element = [](Lowering&, const Indices&) -> ExprRef { throw PiecesAreRead(); };
     return l_.lazy(type, std::move(a));
   }
   if (!y.scalar) return std::nullopt;

@@ -25,7 +25,10 @@ void Lowering::store(VarId target, ExprRef position, ExprRef value) {
 }
 VarId Lowering::declare(Type type, std::string name, NameRank rank) {
   Var v{type_name(type), type.rank() > 0};
-  if (v.array) needs().header("vector");
+  if (v.array) {
+    needs().header("vector");
+    v.shape = type;
+  }
   if (is_integer(type.dtype())) needs().header("cstdint");
   v.suggest(name, rank);
   return function_.add_var(std::move(v));
@@ -168,6 +171,17 @@ Value Lowering::scalar_int(std::int64_t value) {
           .scalar = integer(value),
           .range = Range::exactly(value),
           .constant = HostArray::scalar(value)};
+}
+
+ExprRef Lowering::combine(const ir::OpDef& op, const ir::Node& n, DType dtype, ExprRef a,
+                          ExprRef b) {
+  const Rule* rule = find_rule(op);
+  internal_check(rule && rule->element, "a reduction combines by an op without a rule");
+  const ExprRef in[] = {std::move(a), std::move(b)};
+  const DType dtypes[] = {dtype, dtype};
+  const Range ranges[] = {Range::of(dtype), Range::of(dtype)};
+  ElementCall c{needs(), n, in, dtypes, ranges, dtype, Range::of(dtype)};
+  return rule->element(c);
 }
 
 // ---- graphs ----

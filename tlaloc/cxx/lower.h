@@ -103,6 +103,9 @@ class Lowering {
   Value constant(const HostArray& value);
   static Value scalar_int(std::int64_t value);
 
+  /// A binary elementwise op on two elements, as its rule prints it.
+  ExprRef combine(const ir::OpDef& op, const ir::Node& n, DType dtype, ExprRef a, ExprRef b);
+
   // ---- arrays ----
   Value in_vector(ir::Type type, VarId v, std::function<Range(const Indices&)> range = {});
   Value uniform(ir::Type type, const Value& element);

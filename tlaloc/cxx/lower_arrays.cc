@@ -51,6 +51,7 @@ const ExprRef* find_element(const std::vector<std::pair<Indices, ExprRef>>& know
 }  // namespace
 
 ExprRef Lowering::element(const Value& v, const Indices& at) {
+  if (v.scalar) return v.scalar;
   if (v.array->free) return v.array->element(*this, at);
   if (const ExprRef* known = find_element(memo_[v.array], at)) return *known;
   const ExprRef e = keep(v.array->element(*this, at), v.type.dtype());
@@ -65,6 +66,7 @@ ExprRef Lowering::element_flat(const Value& v, const Index& at) {
   return e;
 }
 Value Lowering::element_value(const Value& v, const Indices& at) {
+  if (v.scalar) return v;
   if (v.array->uniform) return *v.array->uniform;
   const DType t = v.type.dtype();
   const Range range = v.array->element_range ? v.array->element_range(at) : Range::of(t);
@@ -102,6 +104,7 @@ void Lowering::for_each(Type type, const std::function<void(const Indices&)>& vi
       at.push_back({variable(i), Range::below(extent)});
       emit(count_loop(i, integer(0), compare("<", variable(i), size(extent)), 1,
                       [&] { axis(k + 1); }));
+      out_->back().over_indices = true;
     }
     at.pop_back();
   };

@@ -1,41 +1,12 @@
 // Two branches on one condition become one: the forward and the backward part of an `if` meet, and
 // what one hands to the other stays inside.
 #include <algorithm>
-#include <unordered_set>
 
+#include "tlaloc/cxx/effects.h"
 #include "tlaloc/cxx/passes.h"
 
 namespace tlaloc::cxx {
 namespace {
-
-using Vars = std::unordered_set<VarId>;
-
-void add_reads(const Stmt& s, Vars& vars) {
-  each_read(s, [&](VarId v) { vars.insert(v); });
-  each_block(s, [&](const Block& b) {
-    for (const Stmt& inner : b) add_reads(inner, vars);
-  });
-}
-void add_writes(const Stmt& s, Vars& vars) {
-  each_write(s, [&](VarId v) { vars.insert(v); });
-  each_block(s, [&](const Block& b) {
-    for (const Stmt& inner : b) add_writes(inner, vars);
-  });
-}
-struct Effects {
-  Vars reads, writes;
-  explicit Effects(const Stmt& s) {
-    add_reads(s, reads);
-    add_writes(s, writes);
-  }
-};
-bool meet(const Vars& a, const Vars& b) {
-  return std::ranges::any_of(a, [&](VarId v) { return b.contains(v); });
-}
-/// True if the two may not change places.
-bool ordered(const Effects& a, const Effects& b) {
-  return meet(a.writes, b.reads) || meet(a.writes, b.writes) || meet(a.reads, b.writes);
-}
 
 class Merger {
  public:

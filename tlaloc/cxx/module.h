@@ -19,8 +19,13 @@ struct Record {
   std::vector<std::string> types;
 };
 
+/// Thrown where a flat history that was to be known piece by piece is read as a whole after all.
+struct PiecesAreRead {};
+
 struct Module {
   Needs needs;
+  /// Flat histories whose pieces are all alike need no vector.
+  bool melt_pieces = true;
   /// Callees first. Each returns its record, or its only result.
   std::vector<Function> functions;
   std::unordered_map<std::string, Record> records;  ///< by function name

@@ -110,8 +110,9 @@ class Namer {
     using K = Expr::Kind;
     if (e.kind == K::var) return numbered_[e.var] ? "" : base(e.var, depth);
     if (e.kind == K::index && is_var(*e.args[0])) {
-      const std::string array = base(e.args[0]->var, depth);
-      if (array.empty()) return "";
+      std::string array = base(e.args[0]->var, depth);
+      if (array.ends_with("_history")) array.resize(array.size() - 8);
+      if (array.empty() || array == "history" || numbered_[e.args[0]->var]) return "";
       if (!is_var(*e.args[1])) return array + "_at";
       const std::string i = base(e.args[1]->var, depth);
       return array + "_" + (i.empty() ? "i" : i);

@@ -20,6 +20,10 @@ void join_variables(Function& f);
 void flatten_histories(Function& f);
 /// Counting loops as for, two small branches as ?:, no empty branches.
 void tidy(Function& f);
+/// One loop instead of several over the same indices.
+void fuse_loops(Function& f);
+/// std::move where a vector is copied for the last time; true if there is any.
+bool mark_moves(Function& f);
 /// Declares every variable where it is first needed, in the innermost block.
 void place_declarations(Function& f);
 

@@ -51,9 +51,19 @@ Printed print_with_signature(const ir::Graph& graph, const Options& options) {
 
   Module module;
   Function f;
-  f.name = name;
   Printed printed;
-  printed.sizes = Lowering(module, f).function(*g, signature);
+  auto lower = [&] {
+    f = {};
+    f.name = name;
+    printed.sizes = Lowering(module, f).function(*g, signature);
+  };
+  try {
+    lower();
+  } catch (const PiecesAreRead&) {
+    module = {};
+    module.melt_pieces = false;
+    lower();
+  }
   printed.function = f.name;
   printed.result_type = f.result_type;
   for (VarId p : f.params) printed.param_types.push_back(f.vars[p].type);
@@ -65,7 +75,9 @@ Printed print_with_signature(const ir::Graph& graph, const Options& options) {
   drop_dead_stores(f);
   join_variables(f);
   tidy(f);
+  fuse_loops(f);
   fold(f);
+  if (mark_moves(f)) module.needs.header("utility");
   place_declarations(f);
   module.functions.push_back(std::move(f));
   printed.text = render(module);

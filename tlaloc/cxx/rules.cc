@@ -7,8 +7,9 @@ namespace tlaloc::cxx {
 const Rule* find_rule(const ir::OpDef& op) {
   static const std::vector<const Rule*> by_id = [] {
     std::vector<const Rule*> r(ops::table().size());
-    for (auto family : {arithmetic_rules(), math_rules(), constant_rules(), shape_rules(),
-                        index_rules(), reduce_rules(), dot_rules()}) {
+    for (auto family :
+         {arithmetic_rules(), math_rules(), bit_rules(), constant_rules(), shape_rules(),
+          index_rules(), joining_rules(), gather_rules(), reduce_rules(), product_rules()}) {
       for (const Rule& rule : family) r[rule.op->id] = &rule;
     }
     return r;

@@ -53,10 +53,13 @@ const Rule* find_rule(const ir::OpDef& op);
 // ---- families ----
 std::span<const Rule> arithmetic_rules();
 std::span<const Rule> math_rules();
+std::span<const Rule> bit_rules();
 std::span<const Rule> constant_rules();
 std::span<const Rule> shape_rules();
 std::span<const Rule> index_rules();
+std::span<const Rule> joining_rules();
+std::span<const Rule> gather_rules();
 std::span<const Rule> reduce_rules();
-std::span<const Rule> dot_rules();
+std::span<const Rule> product_rules();
 
 }  // namespace tlaloc::cxx

@@ -64,8 +64,8 @@ const Rule kRules[] = {
     {.op = &ops::rows::Constant, .node = lower_constant},
     {.op = &ops::rows::Iota, .node = lower_iota},
     {.op = &ops::rows::DimValue, .node = lower_dim_value},
-    {.op = &ops::rows::OptimizationBarrier, .node = lower_barrier},
-    {.op = &ops::rows::StopGradient, .node = lower_barrier},
+    {.op = &ops::rows::OptimizationBarrier, .node = lower_barrier, .reads = Reads::once},
+    {.op = &ops::rows::StopGradient, .node = lower_barrier, .reads = Reads::once},
 };
 
 }  // namespace

@@ -1,7 +1,9 @@
-// Elementwise functions of one floating operand.
+// Elementwise functions of floating operands.
 #include "tlaloc/cxx/helpers.h"
 #include "tlaloc/cxx/rules.h"
 #include "tlaloc/cxx/types.h"
+#include "tlaloc/ops/elementwise_bits.h"
+#include "tlaloc/ops/elementwise_power.h"
 
 namespace tlaloc::cxx {
 namespace {
@@ -24,6 +26,18 @@ constexpr Name kNames[] = {
     {&rows::Ceil, "std::ceil"},
     {&rows::Floor, "std::floor"},
     {&rows::Round, "std::round"},
+    {&rows::Tan, "std::tan"},
+    {&rows::Asin, "std::asin"},
+    {&rows::Acos, "std::acos"},
+    {&rows::Atan, "std::atan"},
+    {&rows::Sinh, "std::sinh"},
+    {&rows::Cosh, "std::cosh"},
+    {&rows::Asinh, "std::asinh"},
+    {&rows::Acosh, "std::acosh"},
+    {&rows::Atanh, "std::atanh"},
+    {&rows::Erf, "std::erf"},
+    {&rows::Erfc, "std::erfc"},
+    {&rows::IsFinite, "std::isfinite"},
     // Halves to even is the default rounding mode.
     {&rows::RoundEven, "std::nearbyint"},
 };
@@ -45,6 +59,37 @@ ExprRef print_logistic(ElementCall& c) {
   return call(name_of(Helper::logistic), {c.in[0]});
 }
 
+ExprRef print_erf_inv(ElementCall& c) {
+  c.needs.helper(Helper::erf_inv);
+  return call(name_of(Helper::erf_inv), {c.in[0]});
+}
+ExprRef print_atan2(ElementCall& c) {
+  c.needs.header("cmath");
+  return call("std::atan2", {c.in[0], c.in[1]});
+}
+ExprRef print_reduce_precision(ElementCall& c) {
+  const auto& a = c.node.as<ops::ReducePrecisionAttrs>();
+  c.needs.helper(Helper::reduce_precision);
+  return call(name_of(Helper::reduce_precision),
+              {c.in[0], integer(a.exponent_bits), integer(a.mantissa_bits)});
+}
+ExprRef print_integer_pow(ElementCall& c) {
+  const std::int64_t n = c.node.as<ops::IntegerPowAttrs>().exponent;
+  const std::int64_t size = n < 0 ? -n : n;
+  const ExprRef& x = c.in[0];
+  ExprRef p;
+  if (size == 1) {
+    p = x;
+  } else if (size == 2 && is_float(c.dtype)) {
+    p = multiply(x, x);
+  } else {
+    c.needs.helper(Helper::integer_power);
+    p = call(name_of(Helper::integer_power), {x, integer(size)});
+  }
+  if (n > 0 || is_integer(c.dtype)) return p;
+  return infix(Level::multiplicative, "/", literal(c.dtype == DType::f32 ? "1.0f" : "1.0"), p);
+}
+
 std::vector<Rule> make_rules() {
   std::vector<Rule> r;
   auto put = [&](const ir::OpDef& op, ElementFn fn) {
@@ -53,6 +98,10 @@ std::vector<Rule> make_rules() {
   for (const Name& n : kNames) put(*n.op, print_named);
   put(rows::Rsqrt, print_rsqrt);
   put(rows::Logistic, print_logistic);
+  put(rows::ErfInv, print_erf_inv);
+  put(rows::Atan2, print_atan2);
+  put(rows::ReducePrecision, print_reduce_precision);
+  put(rows::IntegerPow, print_integer_pow);
   return r;
 }
 

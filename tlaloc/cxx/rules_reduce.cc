@@ -1,51 +1,74 @@
-// Reductions: one accumulator per result, in row-major order, as the interpreter folds.
+// Reductions, running reductions and positions: one accumulator, in row-major order, as the
+// interpreter folds.
 #include <algorithm>
 #include <limits>
 
 #include "tlaloc/cxx/helpers.h"
 #include "tlaloc/cxx/lower.h"
+#include "tlaloc/cxx/types.h"
+#include "tlaloc/ops/arg_reduce.h"
+#include "tlaloc/ops/cumulative.h"
 #include "tlaloc/ops/reduce.h"
 
 namespace tlaloc::cxx {
 namespace {
 
 using ir::Type;
-using Combine = ExprRef (*)(Lowering&, DType, ExprRef acc, ExprRef x);
+namespace rows = ops::rows;
 
-ExprRef combine_sum(Lowering& l, DType t, ExprRef acc, ExprRef x) {
-  if (!is_integer(t) || (is_unsigned_integer(t) && byte_size(t) >= 4)) return add(acc, x);
-  l.needs().helper(Helper::wrapping_add);
-  return call(name_of(Helper::wrapping_add), {acc, x});
-}
-ExprRef combine_max(Lowering& l, DType t, ExprRef acc, ExprRef x) {
-  if (is_float(t)) {
-    l.needs().helper(Helper::maximum);
-    return call(name_of(Helper::maximum), {acc, x});
-  }
-  if (t == DType::boolean) return infix(Level::logical_or, "||", acc, x);
-  l.needs().header("algorithm");
-  return call("std::max", {acc, x});
-}
-ExprRef combine_or(Lowering&, DType t, ExprRef acc, ExprRef x) {
-  if (t == DType::boolean) return infix(Level::logical_or, "||", acc, x);
-  return infix(Level::bit_or, "|", acc, x);
-}
-
-HostArray zero_of(DType t) {
-  return dispatch(t, []<class T>(TypeTag<T>) { return HostArray::scalar(T{}); });
-}
-HostArray lowest_of(DType t) {
-  return dispatch(t, []<class T>(TypeTag<T>) {
-    if constexpr (std::is_floating_point_v<T>) {
-      return HostArray::scalar(-std::numeric_limits<T>::infinity());
+HostArray one_of(DType t, ir::Identity identity) {
+  return dispatch(t, [&]<class T>(TypeTag<T>) {
+    using Limits = std::numeric_limits<T>;
+    const bool real = std::is_floating_point_v<T>;
+    if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
+      refuse_dtype(t);
+      return HostArray();
     } else {
-      return HostArray::scalar(std::numeric_limits<T>::lowest());
+      switch (identity) {
+        case ir::Identity::one:
+          return HostArray::scalar(static_cast<T>(1));
+        case ir::Identity::lowest:
+          return HostArray::scalar(real ? static_cast<T>(-Limits::infinity()) : Limits::lowest());
+        case ir::Identity::highest:
+          return HostArray::scalar(real ? Limits::infinity() : Limits::max());
+        case ir::Identity::all_ones:
+          return HostArray::scalar(static_cast<T>(-1));
+        default:
+          return HostArray::scalar(T{});
+      }
     }
   });
 }
 
-void lower_reduction(Lowering& l, NodeCall& c, const HostArray& start, Combine combine,
-                     const char* name) {
+struct Fold {
+  const ir::OpDef* op;       ///< the reduction
+  const ir::OpDef* combine;  ///< the binary op; null for log_add_exp
+  ir::Identity start;
+  const char* name;
+};
+constexpr Fold kFolds[] = {
+    {&rows::ReduceSum, &rows::Add, ir::Identity::zero, "sum"},
+    {&rows::ReduceProd, &rows::Mul, ir::Identity::one, "product"},
+    {&rows::ReduceMax, &rows::Max, ir::Identity::lowest, "largest"},
+    {&rows::ReduceMin, &rows::Min, ir::Identity::highest, "smallest"},
+    {&rows::ReduceOr, &rows::Or, ir::Identity::zero, "any"},
+    {&rows::ReduceAnd, &rows::And, ir::Identity::all_ones, "all"},
+    {&rows::CumSum, &rows::Add, ir::Identity::zero, "sum"},
+    {&rows::CumProd, &rows::Mul, ir::Identity::one, "product"},
+    {&rows::CumMax, &rows::Max, ir::Identity::lowest, "largest"},
+    {&rows::CumMin, &rows::Min, ir::Identity::highest, "smallest"},
+    {&rows::CumLogSumExp, nullptr, ir::Identity::lowest, "total"},
+};
+const Fold& fold_of(const ir::OpDef& op) { return *std::ranges::find(kFolds, &op, &Fold::op); }
+
+ExprRef combined(Lowering& l, const Fold& f, const ir::Node& n, DType t, ExprRef acc, ExprRef x) {
+  if (f.combine) return l.combine(*f.combine, n, t, std::move(acc), std::move(x));
+  l.needs().helper(Helper::log_add_exp);
+  return call(name_of(Helper::log_add_exp), {std::move(acc), std::move(x)});
+}
+
+void lower_reduction(Lowering& l, NodeCall& c) {
+  const Fold& f = fold_of(c.node.op());
   const auto& axes = c.node.as<ops::ReduceAttrs>().axes;
   const Value& x = c.in[0];
   const Type type = c.types[0];
@@ -56,15 +79,15 @@ void lower_reduction(Lowering& l, NodeCall& c, const HostArray& start, Combine c
   const Type inner = Type::get(dtype, reduced);
 
   auto fold = [&](const Indices& at) {
-    const VarId acc = l.declare(Type::scalar(dtype), name, NameRank::derived);
+    const VarId acc = l.declare(Type::scalar(dtype), f.name, NameRank::derived);
     if (type.rank() == 0) l.suggest(acc, c.node.origin());
-    l.assign(acc, l.constant(start).scalar);
+    l.assign(acc, l.constant(one_of(dtype, f.start)).scalar);
     l.for_each(inner, [&](const Indices& i) {
       Indices all(static_cast<std::size_t>(x.type.rank()));
       for (std::size_t k = 0; k < outer.size(); ++k)
         all[static_cast<std::size_t>(outer[k])] = at[k];
       for (std::size_t k = 0; k < axes.size(); ++k) all[static_cast<std::size_t>(axes[k])] = i[k];
-      l.assign(acc, combine(l, dtype, variable(acc), l.element(x, all)));
+      l.assign(acc, combined(l, f, c.node, dtype, variable(acc), l.element(x, all)));
     });
     return variable(acc);
   };
@@ -79,24 +102,106 @@ void lower_reduction(Lowering& l, NodeCall& c, const HostArray& start, Combine c
   c.out.push_back(l.in_vector(type, y));
 }
 
-void lower_sum(Lowering& l, NodeCall& c) {
-  lower_reduction(l, c, zero_of(c.types[0].dtype()), combine_sum, "sum");
+/// The type of the lines along other axes than `axis`.
+Type without_axis(Type t, std::int64_t axis) {
+  std::vector<ir::Dim> shape(t.shape().begin(), t.shape().end());
+  shape.erase(shape.begin() + axis);
+  return Type::get(t.dtype(), shape);
 }
-void lower_max(Lowering& l, NodeCall& c) {
-  lower_reduction(l, c, lowest_of(c.types[0].dtype()), combine_max, "largest");
-}
-void lower_or(Lowering& l, NodeCall& c) {
-  lower_reduction(l, c, zero_of(c.types[0].dtype()), combine_or, "any");
+Indices with_axis(Indices at, std::int64_t axis, Index i) {
+  at.insert(at.begin() + axis, std::move(i));
+  return at;
 }
 
-const Rule kRules[] = {
-    {.op = &ops::rows::ReduceSum, .node = lower_sum, .reads = Reads::once},
-    {.op = &ops::rows::ReduceMax, .node = lower_max, .reads = Reads::once},
-    {.op = &ops::rows::ReduceOr, .node = lower_or, .reads = Reads::once},
-};
+void lower_cumulative(Lowering& l, NodeCall& c) {
+  const Fold& f = fold_of(c.node.op());
+  const auto& a = c.node.as<ops::CumulativeAttrs>();
+  const Value& x = c.in[0];
+  const Type type = c.types[0];
+  const DType dtype = type.dtype();
+  const ir::Dim n = type.dim(static_cast<int>(a.axis));
+  const VarId y = l.declare(type);
+  l.suggest(y, c.node.origin());
+  l.assign(y, call(l.var(y).type, {l.size(type.elements())}));
+  l.for_each(without_axis(type, a.axis), [&](const Indices& line) {
+    const VarId acc = l.declare(Type::scalar(dtype), f.name, NameRank::derived);
+    l.assign(acc, l.constant(one_of(dtype, f.start)).scalar);
+    const VarId i = l.declare_counter();
+    const ExprRef from = a.reverse ? l.size(n - 1) : integer(0);
+    const ExprRef more =
+        a.reverse ? compare(">=", variable(i), integer(0)) : compare("<", variable(i), l.size(n));
+    l.emit(l.count_loop(i, from, more, a.reverse ? -1 : 1, [&] {
+      const Indices at = with_axis(line, a.axis, {variable(i), Range::below(n)});
+      const ExprRef to = l.position(type, at).expr;
+      if (a.exclusive) l.store(y, to, variable(acc));
+      l.assign(acc, combined(l, f, c.node, dtype, variable(acc), l.element(x, at)));
+      if (!a.exclusive) l.store(y, to, variable(acc));
+    }));
+  });
+  c.out.push_back(l.in_vector(type, y));
+}
+
+void lower_position(Lowering& l, NodeCall& c) {
+  const auto& a = c.node.as<ops::ArgReduceAttrs>();
+  const Value& x = c.in[0];
+  const Type type = c.types[0];
+  const ir::Dim n = x.type.dim(static_cast<int>(a.axis));
+  const bool largest = &c.node.op() == &rows::ArgMax;
+  auto find = [&](const Indices& line) {
+    const VarId best = l.declare(Type::scalar(DType::i64), "best", NameRank::derived);
+    l.assign(best, integer(0));
+    const VarId i = l.declare_counter();
+    l.emit(l.count_loop(i, integer(1), compare("<", variable(i), l.size(n)), 1, [&] {
+      const ExprRef v = l.element(x, with_axis(line, a.axis, {variable(i), Range::below(n)}));
+      const ExprRef b = l.element(x, with_axis(line, a.axis, {variable(best), Range::below(n)}));
+      ExprRef better = compare(largest ? ">" : "<", v, b);
+      if (is_float(x.type.dtype())) {
+        l.needs().header("cmath");
+        const ExprRef first_nan = call("std::isnan", {v});
+        better = logical_and(logical_not(call("std::isnan", {b})),
+                             infix(Level::logical_or, "||", first_nan, better));
+      }
+      Stmt test{Stmt::Kind::branch};
+      test.value = better;
+      test.body = l.block([&] { l.assign(best, variable(i)); });
+      l.emit(std::move(test));
+    }));
+    const ExprRef position = variable(best);
+    return a.dtype == DType::i64 ? position
+                                 : call("static_cast<" + type_name(a.dtype) + ">", {position});
+  };
+  if (type.rank() == 0) {
+    c.out.push_back(l.scalar(type, l.keep(find({}), a.dtype, &c.node.origin())));
+    return;
+  }
+  const VarId y = l.declare(type);
+  l.suggest(y, c.node.origin());
+  l.assign(y, call(l.var(y).type, {l.size(type.elements())}));
+  l.for_each(type, [&](const Indices& at) { l.store(y, l.position(type, at).expr, find(at)); });
+  c.out.push_back(l.in_vector(type, y));
+}
+
+std::vector<Rule> make_rules() {
+  std::vector<Rule> r;
+  for (const ir::OpDef* op : {&rows::ReduceSum, &rows::ReduceProd, &rows::ReduceMax,
+                              &rows::ReduceMin, &rows::ReduceOr, &rows::ReduceAnd}) {
+    r.push_back({.op = op, .node = lower_reduction, .reads = Reads::once});
+  }
+  for (const ir::OpDef* op :
+       {&rows::CumSum, &rows::CumProd, &rows::CumMax, &rows::CumMin, &rows::CumLogSumExp}) {
+    r.push_back({.op = op, .node = lower_cumulative, .reads = Reads::once});
+  }
+  for (const ir::OpDef* op : {&rows::ArgMax, &rows::ArgMin}) {
+    r.push_back({.op = op, .node = lower_position, .reads = Reads::often});
+  }
+  return r;
+}
 
 }  // namespace
 
-std::span<const Rule> reduce_rules() { return kRules; }
+std::span<const Rule> reduce_rules() {
+  static const std::vector<Rule> rules = make_rules();
+  return rules;
+}
 
 }  // namespace tlaloc::cxx

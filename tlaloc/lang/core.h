@@ -96,8 +96,8 @@ enum class BinaryOp : std::uint8_t {
 enum class ReduceOp : std::uint8_t { sum, prod, max, min, all, any, count };
 
 Ref unary(UnaryOp op, const Ref& x, AxesSpec axes, Where where);
-/// The same on a C++ number, computed in double; for float operations only.
-double number(UnaryOp op, double x);
+/// The same on a C++ number, with the result that a scalar tensor of the dtype gives.
+double unary_number(UnaryOp op, DType dtype, double x, Where where);
 /// Broadcasts both operands to the result; the typed rule has decided that they fit.
 /// `axis_of_a[i]` is the result axis of a's axis i, or -1 for a literal 1 that stretches; no other
 /// axis does, whatever its size. UserError TL-SHAPE-001.

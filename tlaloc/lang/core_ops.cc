@@ -119,6 +119,10 @@ Ref unary(UnaryOp op, const Ref& x, AxesSpec axes, Where where) {
   });
 }
 
+double unary_number(UnaryOp op, DType dtype, double x, Where where) {
+  return item(unary(op, scalar(dtype, x), {}, where), where);
+}
+
 Ref binary(BinaryOp op, const Ref& a, std::span<const int> axis_of_a, const Ref& b,
            std::span<const int> axis_of_b, AxesSpec axes, Where where) {
   const BinaryRow& r = kBinary[index(op)];

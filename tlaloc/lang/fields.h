@@ -8,6 +8,13 @@
 
 #include "tlaloc/lang/tie_fields.h"
 
+#ifdef __clang__
+#pragma clang diagnostic push
+// What is declared here and never defined is used at compile time only.
+#pragma clang diagnostic ignored "-Wundefined-var-template"
+#pragma clang diagnostic ignored "-Wundefined-internal"
+#endif
+
 namespace tlaloc::detail {
 
 /// Converts to the type of any field. Not to Self: a struct of one field would count by its copy
@@ -77,12 +84,6 @@ using FieldOf = std::remove_cvref_t<std::tuple_element_t<I, decltype(fields(std:
 
 // ---- names ----
 
-#ifdef __clang__
-#pragma clang diagnostic push
-#pragma clang diagnostic ignored "-Wundefined-var-template"
-#pragma clang diagnostic ignored "-Wundefined-internal"  // of types in unnamed namespaces
-#endif
-
 template <class T>
 struct Wrapped {
   T value;
@@ -119,10 +120,6 @@ consteval auto field_text() {
   return name;
 }
 
-#ifdef __clang__
-#pragma clang diagnostic pop
-#endif
-
 template <class T, std::size_t I>
 inline constexpr auto kFieldName = field_text<T, I>();
 /// The name of field I, in static storage.
@@ -132,3 +129,7 @@ constexpr const char* field_name() {
 }
 
 }  // namespace tlaloc::detail
+
+#ifdef __clang__
+#pragma clang diagnostic pop
+#endif

@@ -7,6 +7,7 @@
 #include "tlaloc/lang/nan_mode.h"
 #include "tlaloc/lang/place.h"
 #include "tlaloc/lang/testing.h"
+#include "tlaloc/ops/effects.h"
 
 namespace tlaloc::core::testing {
 namespace {
@@ -121,6 +122,47 @@ TEST(CheckGrads, AcceptsRightAndRefusesWrongRules) {
                 check_grads(wrong, args({number(2), number(3)}), std::array{0, 1}, {}, kHere);
               }),
               HasSubstr("TL-GRAD-007"));
+}
+
+/// Collects what is printed while it lives.
+class Printed {
+ public:
+  Printed()
+      : previous_(ops::set_print_hook([this](std::string_view t) { lines.emplace_back(t); })) {}
+  ~Printed() { ops::set_print_hook(std::move(previous_)); }
+  std::vector<std::string> lines;
+
+ private:
+  ops::PrintHook previous_;
+};
+
+TEST(DebugPrint, PrintsWhenTheProgramRuns) {
+  Printed printed;
+  const Fn f([](const auto& x) {
+    const Ref y = mul(x[0], x[0]);
+    debug_print("x = {}, y = {}", std::array{x[0], y}, kHere);
+    return std::vector{y};
+  });
+  JitCache cache;
+  jit(cache, f, args({number(2)}), kHere);
+  jit(cache, f, args({number(3)}), kHere);
+  EXPECT_THAT(printed.lines, ::testing::ElementsAre("x = 2, y = 4", "x = 3, y = 9"));
+  printed.lines.clear();
+  EXPECT_EQ(value(grad(f, {number(4)})), 8);
+  EXPECT_THAT(printed.lines, ::testing::ElementsAre("x = 4, y = 16"));
+  printed.lines.clear();
+  // Outside of a trace at once; known values in a trace when it runs.
+  debug_print("{}", std::array{number(1)}, kHere);
+  const Fn constant_only([](const auto& x) {
+    debug_print("here {}", std::array{number(7)}, kHere);
+    return x;
+  });
+  JitCache other;
+  for (int i = 0; i < 2; ++i) jit(other, constant_only, args({number(0)}), kHere);
+  EXPECT_THAT(printed.lines, ::testing::ElementsAre("1", "here 7", "here 7"));
+  EXPECT_THAT(error_of([] { debug_print("{} {}", std::array{number(1)}, kHere); }),
+              AllOf(HasSubstr("modes_test.cc:" + std::to_string(kHere.line())),
+                    HasSubstr("TL-FORMAT-001")));
 }
 
 TEST(Places, TellUsersFilesFromOurs) {

@@ -35,7 +35,8 @@ R unary(core::UnaryOp op, const A& a, Where where) {
   if constexpr (kByShape<R>) {
     return R(core::unary(op, a.ref(), {}, where));
   } else if constexpr (Number<A>) {
-    return static_cast<R>(core::number(op, static_cast<double>(a)));
+    constexpr DType kComputed = std::is_same_v<A, float> ? DType::f32 : DType::f64;
+    return static_cast<R>(core::unary_number(op, kComputed, static_cast<double>(a), where));
   } else {
     return R(core::unary(op, a.ref(), R::axes(), where));
   }

@@ -132,8 +132,13 @@ class DebugInfo {
       const char* file = dwarf_linesrc(line, nullptr, nullptr);
       if (accept(unit, file, number, a)) return a;
     }
+    // The scopes at an address go on where the innermost inlined function is defined; what is
+    // wanted is where it was inlined: the entries around its own.
+    Dwarf_Die* at_pc = nullptr;
     Dwarf_Die* scopes = nullptr;
-    const int count = dwarf_getscopes(unit, pc, &scopes);
+    int count = dwarf_getscopes(unit, pc, &at_pc);
+    if (count > 0) count = dwarf_getscopes_die(&at_pc[0], &scopes);
+    std::free(at_pc);
     Dwarf_Files* files = nullptr;
     std::size_t file_count = 0;
     if (count > 0 && dwarf_getsrcfiles(unit, &files, &file_count) == 0) {

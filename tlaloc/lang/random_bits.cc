@@ -2,11 +2,12 @@
 
 #include <array>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tlaloc/base/error.h"
-#include "tlaloc/ops/rows.h"
 #include "tlaloc/ops/val_index.h"
+#include "tlaloc/ops/val_system.h"
 
 namespace tlaloc {
 namespace random {
@@ -25,7 +26,6 @@ namespace {
 
 using ir::Dim;
 using ir::Val;
-using ir::Vals;
 using random::Stream;
 
 Val u32(std::uint32_t x) { return ops::scalar_int(x, DType::u32); }
@@ -52,9 +52,9 @@ std::array<Val, 2> counters(std::span<const Dim> shape) {
   return {ops::reshape(high, shape), ops::reshape(low, shape)};
 }
 
-Vals hash(Val key, Val x0, Val x1) {
-  return threefry(ops::broadcast_to(word(key, 0), x0.shape()),
-                  ops::broadcast_to(word(key, 1), x0.shape()), x0, x1);
+/// The two words of a key with each pair of counters.
+std::pair<Val, Val> hash(Val key, Val x0, Val x1) {
+  return ops::threefry2x32(word(key, 0), word(key, 1), x0, x1);
 }
 
 /// Words 0 … n-1 of the classic stream: counter i is hashed with counter i + half, where half is
@@ -75,8 +75,8 @@ Val classic_words(Val key, Dim n) {
   const Val inside =
       ops::compare(ops::Comparison::lt, shifted, ops::broadcast_to(size, first.shape()));
   const Val second = ops::select(inside, shifted, ops::zeros_like(shifted));
-  const Vals out = hash(key, first, second);
-  return ops::slice_axis(ops::concatenate(out, 0), 0, Dim(0), n);
+  const auto [high, low] = hash(key, first, second);
+  return ops::slice_axis(ops::concatenate(std::array{high, low}, 0), 0, Dim(0), n);
 }
 
 Val joined_words(Val high, Val low) {
@@ -115,17 +115,12 @@ Val classic_bits(Val key, int width, std::span<const Dim> shape) {
 
 }  // namespace
 
-Vals threefry(Val k0, Val k1, Val x0, Val x1) {
-  return ir::Builder::current().emit_all(*ops::find("threefry2x32"), nullptr,
-                                         std::array{k0, k1, x0, x1});
-}
-
 Val random_bits(Val key, int width, std::span<const Dim> shape, Stream stream) {
   if (stream == Stream::classic) return classic_bits(key, width, shape);
-  const auto [high, low] = counters(shape);
-  const Vals out = hash(key, high, low);
-  if (width == 64) return joined_words(out[0], out[1]);
-  return ops::convert(ops::logical_xor(out[0], out[1]), unsigned_of(width));
+  const auto [x0, x1] = counters(shape);
+  const auto [high, low] = hash(key, x0, x1);
+  if (width == 64) return joined_words(high, low);
+  return ops::convert(ops::logical_xor(high, low), unsigned_of(width));
 }
 
 Val split_key(Val key, std::int64_t n, Stream stream) {
@@ -133,17 +128,17 @@ Val split_key(Val key, std::int64_t n, Stream stream) {
   if (stream == Stream::classic) return ops::reshape(classic_words(key, Dim(2 * n)), pairs);
   const std::array shape{Dim(n)};
   const std::array column{Dim(n), Dim(1)};
-  const auto [high, low] = counters(shape);
-  const Vals out = hash(key, high, low);
-  const std::array columns{ops::reshape(out[0], column), ops::reshape(out[1], column)};
+  const auto [x0, x1] = counters(shape);
+  const auto [high, low] = hash(key, x0, x1);
+  const std::array columns{ops::reshape(high, column), ops::reshape(low, column)};
   return ops::concatenate(columns, 1);
 }
 
 Val fold_in_key(Val key, Val data) {
   const std::array one{Dim(1)};
   const Val x = ops::reshape(data, one);
-  const Vals out = hash(key, ops::zeros_like(x), x);
-  return ops::concatenate(out, 0);
+  const auto [high, low] = hash(key, ops::zeros_like(x), x);
+  return ops::concatenate(std::array{high, low}, 0);
 }
 
 }  // namespace core

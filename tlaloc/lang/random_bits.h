@@ -8,10 +8,6 @@
 
 namespace tlaloc::core {
 
-/// The block function on u32 values of one shape: Threefry-2x32, 20 rounds (Salmon, Moraes, Dror
-/// and Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011).
-ir::Vals threefry(ir::Val k0, ir::Val k1, ir::Val x0, ir::Val x1);
-
 /// key: u32[2]. Unsigned integers of `width` bits (8, 16, 32, 64), all independent.
 ir::Val random_bits(ir::Val key, int width, std::span<const ir::Dim> shape, random::Stream stream);
 /// u32[n, 2]: new keys.

@@ -74,9 +74,6 @@ consteval auto scan_verdict() {
     return Fine{};
   }
 }
-template <class F, class C, class X>
-inline constexpr auto kScan = scan_verdict<F, Lift<C>, X>();
-
 template <auto Length, class F, class C>
 consteval auto repeat_verdict() {
   if constexpr (!is_callable<F>()) {
@@ -95,8 +92,19 @@ consteval auto repeat_verdict() {
     return Fine{};
   }
 }
-template <auto Length, class F, class C>
-inline constexpr auto kRepeat = repeat_verdict<Length, F, Lift<C>>();
+/// Over xs, or a number of times: one of the two.
+template <class F, class C, class X, auto... Length>
+consteval auto either_verdict() {
+  if constexpr (sizeof...(Length) == 1 && std::is_same_v<X, Omitted>) {
+    return repeat_verdict<Length..., F, C>();
+  } else if constexpr (sizeof...(Length) == 0 && !std::is_same_v<X, Omitted>) {
+    return scan_verdict<F, C, X>();
+  } else {
+    return mistake("TL-LOOP-003", "either xs or one length is due");
+  }
+}
+template <class F, class C, class X, auto... Length>
+inline constexpr auto kScan = either_verdict<F, Lift<C>, X, Length...>();
 
 template <auto Axis, class Y, class C>
 std::pair<C, Widened<Y, Axis>> scan_result(const core::Leaves& out) {
@@ -109,48 +117,45 @@ std::pair<C, Widened<Y, Axis>> scan_result(const core::Leaves& out) {
 
 /// carry, y = f(carry, x) for each element x of xs along axis 0; returns the last carry and the y
 /// stacked along that axis: auto [h, hs] = scan(cell, h0, xs). xs is a tree whose leaves all have
-/// the axis: a tensor, a tuple of them, a With. The axis keeps its name. Errors: TL-LOOP-004 (the
-/// carry's type changes), TL-LOOP-005 (f takes other types), TL-LOOP-006 (f returns no pair),
-/// TL-AXIS-001 (a scalar in xs), TL-VMAP-002 (a plain aggregate in xs: use With), TL-CALL-001,
-/// TL-CALL-002, TL-TREE-001 to 005; at run time TL-SHAPE-001 (lengths differ).
-template <class F, class C, class X, auto Why = detail::kScan<F, C, X>>
-auto scan(F f, const C& init, const X& xs, ScanOptions options = {},
+/// the axis: a tensor, a tuple of them, a With. The axis keeps its name. Without xs, carry, y =
+/// f(carry) as often as a size says: auto [last, path] = scan<100>(step, start). Errors:
+/// TL-LOOP-003 (neither xs nor a length, or both), TL-LOOP-004 (the carry's type changes),
+/// TL-LOOP-005 (f takes other types), TL-LOOP-006 (f returns no pair), TL-AXIS-001 (a scalar in
+/// xs), TL-VMAP-002 (a plain aggregate in xs: use With), TL-SHAPE-009 (the length has no size),
+/// TL-CALL-001, TL-CALL-002, TL-TREE-001 to 005; at run time TL-SHAPE-001 (lengths differ).
+template <auto... Length, class F, class C, class X = Omitted,
+          auto Why = detail::kScan<F, C, X, Length...>>
+auto scan(F f, const C& init, const X& xs = {}, ScanOptions options = {},
           Where where = Where::current()) {
   using Carry = detail::Lift<C>;
-  using E = detail::Elements<X>;
-  using Result = decltype(f(detail::lvalue<Carry>(), detail::lvalue<typename E::type>()));
-  detail::check_step<Carry>(std::type_identity<Result>{});
-  using Y = typename detail::StepParts<Result>::Y;
   const Carry first = detail::lift(init);
-  const typename E::type element = E::of(xs);
-  detail::Callee<std::pair<Carry, Y>, F, Carry, typename E::type> step(f, first, element);
-  core::Leaves elements;
-  detail::flatten(xs, elements);
-  const core::Leaves out = core::scan(step.function(), detail::flatten_arguments(first), elements,
-                                      -1, options.reverse, where);
-  return detail::scan_result<E::axis, Y, Carry>(out);
+  if constexpr (std::is_same_v<X, Omitted>) {
+    using Result = decltype(f(detail::lvalue<Carry>()));
+    detail::check_step<Carry>(std::type_identity<Result>{});
+    using Y = typename detail::StepParts<Result>::Y;
+    detail::Callee<std::pair<Carry, Y>, F, Carry> step(f, first);
+    const core::Leaves out =
+        core::scan(step.function(), detail::flatten_arguments(first), core::Leaves(),
+                   (spec_of(Length).size, ...), options.reverse, where);
+    return detail::scan_result<(Length, ...), Y, Carry>(out);
+  } else {
+    using E = detail::Elements<X>;
+    using Result = decltype(f(detail::lvalue<Carry>(), detail::lvalue<typename E::type>()));
+    detail::check_step<Carry>(std::type_identity<Result>{});
+    using Y = typename detail::StepParts<Result>::Y;
+    const typename E::type element = E::of(xs);
+    detail::Callee<std::pair<Carry, Y>, F, Carry, typename E::type> step(f, first, element);
+    core::Leaves elements;
+    detail::flatten(xs, elements);
+    const core::Leaves out = core::scan(step.function(), detail::flatten_arguments(first), elements,
+                                        -1, options.reverse, where);
+    return detail::scan_result<E::axis, Y, Carry>(out);
+  }
 }
-template <class F, class C, class X, auto Why = detail::kScan<F, C, X>>
+template <auto... Length, class F, class C, class X = Omitted,
+          auto Why = detail::kScan<F, C, X, Length...>>
   requires IsMistake<Why>
-std::pair<Refused, Refused> scan(F, const C&, const X&, ScanOptions = {},
+std::pair<Refused, Refused> scan(F, const C&, const X& = {}, ScanOptions = {},
                                  Where = Where::current()) = delete;
-
-/// carry, y = f(carry), Length times: auto [last, path] = scan<100>(step, start). Errors: as scan;
-/// TL-SHAPE-009 (Length has no size).
-template <auto Length, class F, class C, auto Why = detail::kRepeat<Length, F, C>>
-auto scan(F f, const C& init, ScanOptions options = {}, Where where = Where::current()) {
-  using Carry = detail::Lift<C>;
-  using Result = decltype(f(detail::lvalue<Carry>()));
-  detail::check_step<Carry>(std::type_identity<Result>{});
-  using Y = typename detail::StepParts<Result>::Y;
-  const Carry first = detail::lift(init);
-  detail::Callee<std::pair<Carry, Y>, F, Carry> step(f, first);
-  const core::Leaves out = core::scan(step.function(), detail::flatten_arguments(first),
-                                      core::Leaves(), spec_of(Length).size, options.reverse, where);
-  return detail::scan_result<Length, Y, Carry>(out);
-}
-template <auto Length, class F, class C, auto Why = detail::kRepeat<Length, F, C>>
-  requires IsMistake<Why>
-std::pair<Refused, Refused> scan(F, const C&, ScanOptions = {}, Where = Where::current()) = delete;
 
 }  // namespace tlaloc

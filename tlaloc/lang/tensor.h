@@ -109,7 +109,7 @@ class Tensor : operators::Found {
     } else if constexpr (AnyTensor<X>) {
       ref_ = x.ref();
       if constexpr (detail::FitRule<AxesOf<X>, Dims<D...>>::open) {
-        core::check(ref_, dtype_of<T>, axes(), where);
+        ref_ = core::check(ref_, dtype_of<T>, axes(), where);
       }
     }
   }
@@ -281,8 +281,7 @@ inline constexpr auto kAs = as_verdict<R, X>();
 template <class R, class X, auto Why = detail::kAs<R, X>>
 R as(const X& x, Where where = Where::current()) {
   if constexpr (kKind<X> != Kind::refused) {
-    core::check(x.ref(), dtype_of<typename R::element_type>, R::axes(), where);
-    return R(x.ref());
+    return R(core::check(x.ref(), dtype_of<typename R::element_type>, R::axes(), where));
   } else {
     return x;
   }

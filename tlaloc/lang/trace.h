@@ -182,4 +182,8 @@ Leaves fori_loop(const Ref& low, const Ref& high, const Function& body, const Le
 /// `x` as a constant of the graphs that read it, at any size; other arrays are bound when they run.
 Ref constant(const Ref& x);
 
+/// Prints when the trace at hand runs, at once outside of one. Each {} of the format stands for a
+/// value. UserError TL-FORMAT-001.
+void debug_print(const char* format, std::span<const Ref> values, Where where);
+
 }  // namespace tlaloc::core

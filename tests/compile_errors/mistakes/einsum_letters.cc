@@ -1,0 +1,12 @@
+// TL-RANK-001: one letter per axis
+// type: Tensor<float, Axis<Batch>, 784>
+// type: Tensor<float, 784, Axis<Hidden, 128>>
+// modes: typed generic
+#include "../model.h"
+
+void train(const Mlp& model, const Images& images) {
+  auto gradient = tl::grad([](MODEL m, IMAGES x) {
+    return tl::mean(tl::einsum<"bij,ij->bj">(x, m.w1));  // error in: einsum<"bij,ij->bj">(x, m.w1)
+  });
+  gradient(model, images);
+}

@@ -1,0 +1,11 @@
+// TL-DTYPE-003: a bool tensor is needed
+// type: Tensor<float, Axis<Batch>, 784>
+// modes: typed generic
+#include "../model.h"
+
+void train(const Mlp& model, const Images& images) {
+  auto gradient = tl::grad([](MODEL, IMAGES x) {
+    return tl::mean(tl::select(x && x, x, 0));  // error in: x && x
+  });
+  gradient(model, images);
+}

@@ -1,0 +1,125 @@
+// Mistakes that only running shows: code, both shapes with axis names, the user's line.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tlaloc/lang/place.h"
+#include "tlaloc/tlaloc.h"
+
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+inline constexpr tl::Axis<struct Batch> batch;
+inline constexpr tl::Axis<struct Hidden, 4> hidden;
+using Any = tl::Tensor<float, tl::any>;
+
+template <class F>
+std::string error_of(F&& f) {
+  try {
+    f();
+  } catch (const tl::Error& e) {
+    return e.what();
+  }
+  return "no error";
+}
+std::string at(int line) { return "errors_test.cc:" + std::to_string(line) + ": "; }
+Any any_of(std::int64_t n) {
+  return Any::from(std::vector<float>(static_cast<std::size_t>(n)), {n});
+}
+
+TEST(Errors, AnyAxesAreCheckedWhenTheyMeet) {
+  const Any x = any_of(3), y = any_of(4);
+  const int line = __LINE__ + 1;
+  const std::string text = error_of([&] { x + y; });
+  EXPECT_THAT(text, HasSubstr("TL-SHAPE-001: add: 3 meets 4: f32[3] and f32[4]"));
+  if (tlaloc::core::can_find_places()) {
+    EXPECT_THAT(text, HasSubstr(at(line)));
+  }
+}
+
+TEST(Errors, AnyIsCheckedWhereItGetsATypeAgain) {
+  const Any x = any_of(3);
+  const int line = __LINE__ + 1;
+  const std::string text = error_of([&] { const tl::Tensor<float, hidden> h = x; });
+  EXPECT_THAT(text, AllOf(HasSubstr(at(line)), HasSubstr("TL-SHAPE-002"),
+                          HasSubstr("f32[3] is not f32[Hidden=4]: axis 0 is 3")));
+}
+
+TEST(Errors, NamesComeBackWithTheType) {
+  const tl::Tensor<float, tl::any, tl::any> x =
+      tl::Tensor<float, tl::any, tl::any>::from(std::vector<float>(8), {2, 4});
+  const tl::Tensor<float, batch, hidden> named = x;
+  const auto other = tl::Tensor<float, tl::any, tl::any>::from(std::vector<float>(12), {3, 4});
+  EXPECT_THAT(
+      error_of([&] { named + other; }),
+      HasSubstr("TL-SHAPE-001: add: Batch=2 meets 3: f32[Batch=2, Hidden=4] and f32[3, 4]"));
+}
+
+TEST(Errors, ConstraintsOfATraceAreCheckedWhenItRuns) {
+  int line = 0;
+  auto f = tl::jit([&](Any x, Any y) {
+    line = __LINE__ + 1;
+    return tl::sum(tl::maximum(x, y));
+  });
+  f(any_of(3), any_of(3));
+  const std::string text = error_of([&] { f(any_of(3), any_of(4)); });
+  EXPECT_THAT(text, AllOf(HasSubstr(at(line)), HasSubstr("TL-SHAPE-001"), HasSubstr("max")));
+}
+
+TEST(Errors, OneAxisHasOneSizePerCall) {
+  using Vector = tl::Tensor<float, batch>;
+  auto f = tl::jit([](Vector x, Vector y) { return tl::sum(x * y); });
+  const auto v = [](std::int64_t n) {
+    return Vector::from(std::vector<float>(static_cast<std::size_t>(n)), {n});
+  };
+  EXPECT_THAT(error_of([&] { f(v(2), v(3)); }),
+              HasSubstr("TL-SHAPE-011: jit: axis Batch is 2 in argument 0 and 3 in argument 1"));
+}
+
+TEST(Errors, TracedValuesHaveNoNumbers) {
+  int line = 0;
+  const auto f = [&](tl::Scalar<float> x) {
+    line = __LINE__ + 1;
+    return x * x.item();
+  };
+  const std::string text = error_of([&] { tl::grad(f)(tl::Scalar<float>(1)); });
+  EXPECT_THAT(text,
+              AllOf(HasSubstr(at(line)), HasSubstr("TL-TRACE-001"), HasSubstr("use cond, select")));
+  const auto g = [&](tl::Tensor<float, batch> x) {
+    return tl::sum(x) * static_cast<float>(x.size(0));
+  };
+  EXPECT_THAT(
+      error_of([&] { tl::grad(g)(tl::Tensor<float, batch>::from(std::vector<float>(2), {2})); }),
+      AllOf(HasSubstr("TL-TRACE-001"), HasSubstr("axis 0 of f32[Batch]")));
+}
+
+TEST(Errors, ValuesDoNotOutliveTheirTrace) {
+  tl::Scalar<float> kept;
+  tl::grad([&](tl::Scalar<float> x) { return kept = x * x; })(tl::Scalar<float>(1));
+  EXPECT_THAT(error_of([&] { tl::exp(kept); }), HasSubstr("TL-TRACE-003"));
+}
+
+TEST(Errors, EmptyTensorsAreNamedByTheirPath) {
+  struct Model {
+    tl::Scalar<float> w, b;
+  };
+  const auto f = [](const Model& m, tl::Scalar<float> x) { return m.w * x + m.b; };
+  EXPECT_THAT(error_of([&] { tl::grad(f)(Model{tl::Scalar<float>(1), {}}, tl::Scalar<float>(1)); }),
+              HasSubstr("TL-VALUE-001: grad: argument 0: b is a tensor without a value"));
+}
+
+TEST(Errors, NumbersMustFitIntegers) {
+  const auto x = tl::Tensor<std::int8_t, 2>::from({1, 2});
+  const int line = __LINE__ + 1;
+  const std::string text = error_of([&] { x + 300; });
+  EXPECT_THAT(text, HasSubstr("TL-DTYPE-004: number: 300 does not fit i8"));
+  if (tlaloc::core::can_find_places()) {
+    EXPECT_THAT(text, HasSubstr(at(line)));
+  }
+}
+
+}  // namespace

@@ -13,4 +13,7 @@ run("${CMAKE_COMMAND}" -S "${CMAKE_CURRENT_LIST_DIR}/project" -B "${WORK_DIR}/bu
     "-DCMAKE_PREFIX_PATH=${WORK_DIR}/prefix" "-DCMAKE_CXX_COMPILER=${COMPILER}" "-DCMAKE_BUILD_TYPE=${BUILD_TYPE}"
     "-DCMAKE_CXX_FLAGS=${flags}")
 run("${CMAKE_COMMAND}" --build "${WORK_DIR}/build")
-run("${WORK_DIR}/build/consumer")
+# Getting started shows this program and what it prints.
+set(source "${CMAKE_CURRENT_LIST_DIR}/../..")
+run(python3 "${source}/tests/docs/check_snippets.py" "${WORK_DIR}/build/consumer"
+    "${CMAKE_CURRENT_LIST_DIR}/project/main.cc" "${source}/docs/getting-started.md")

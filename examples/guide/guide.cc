@@ -1,0 +1,195 @@
+// The program of docs/guide.md, section by section. A test holds the page against it.
+#include <tlaloc/lang/graph_of.h>
+#include <tlaloc/lang/print.h>
+#include <tlaloc/lang/source.h>
+#include <tlaloc/tlaloc.h>
+
+#include <iostream>
+#include <vector>
+
+namespace tensors {
+
+inline constexpr tl::Axis<struct Batch> batch;       // a name; the size is known at run time
+inline constexpr tl::Axis<struct Hidden, 3> hidden;  // a name and a size
+inline constexpr tl::Bounded<struct Seq, 512> seq;   // a name and a bound
+
+void run() {
+  auto x = tl::Tensor<float, batch, hidden>::from({1, 2, 3, 4, 5, 6});
+  auto w = tl::Tensor<float, hidden>::from({1, 0, -1});
+  std::cout << x * w << "\n";                  // by name: w meets the axis hidden
+  std::cout << tl::sum(x, hidden) << "\n";     // [batch]
+  std::cout << tl::max(x, batch) - 1 << "\n";  // [hidden]
+  std::cout << x[0] << " " << x.size(0) << "\n";
+}
+
+}  // namespace tensors
+
+namespace trees {
+
+inline constexpr tl::Axis<struct Batch> batch;
+
+struct Layer {
+  tl::Tensor<double, 2> w;
+  tl::Scalar<double> b;
+};
+struct Model {
+  std::vector<Layer> layers;
+  tl::Scalar<double> scale;
+};
+
+tl::Scalar<double> loss(const Model& m, tl::Tensor<double, 2> x) {
+  tl::Scalar<double> y = 0.0;
+  for (const Layer& l : m.layers) y = y + tl::tanh(tl::sum(l.w * x) + l.b);
+  return m.scale * y;
+}
+
+void run() {
+  using Two = tl::Tensor<double, 2>;
+  Model m{{{Two::from({1, 2}), 0.5}, {Two::from({-1, 1}), 0.0}}, 2.0};
+  auto x = Two::from({0.1, 0.2});
+  auto [value, g] = tl::value_and_grad(loss)(m, x);  // g is a Model
+  std::cout << value << " " << g.layers[1].w << " " << g.scale << "\n";
+  auto [gm, gx] = tl::grad(loss, tl::argnums<0, 1>)(m, x);
+  std::cout << gx << "\n";
+}
+
+}  // namespace trees
+
+namespace derivatives {
+
+void run() {
+  auto f = [](tl::Tensor<double, 3> x) { return tl::sum(tl::sin(x) * x); };
+  auto x = tl::Tensor<double, 3>::from({0, 1, 2});
+  auto v = tl::Tensor<double, 3>::from({1, 0, 0});
+  auto [y, dy] = tl::jvp(f)(x, v);      // along v
+  auto [z, pullback] = tl::vjp(f)(x);   // pullback(1) is the gradient
+  auto h = tl::hessian(f)(x);           // [3, 3]
+  auto hv = tl::hvp(f)(x, v);           // the same times v, without making it
+  auto j = tl::jacfwd(tl::grad(f))(x);  // any nesting works
+  std::cout << dy << " " << pullback(1.0) << "\n" << hv << "\n";
+  tl::check_grads(f, {.order = 2})(x);  // throws if differences disagree
+}
+
+}  // namespace derivatives
+
+namespace lanes {
+
+inline constexpr tl::Axis<struct Batch> batch;
+
+struct Line {
+  tl::Scalar<double> slope, offset;
+};
+
+void run() {
+  auto error = [](const Line& l, tl::Scalar<double> x, tl::Scalar<double> y) {
+    auto d = l.slope * x + l.offset - y;
+    return d * d;
+  };
+  auto xs = tl::Tensor<double, batch>::from({1, 2, 3});
+  auto ys = tl::Tensor<double, batch>::from({2, 4, 7});
+  Line line{2.0, 0.0};
+  // The gradient of each example: what carries the axis is mapped, the model is shared.
+  auto per_example = tl::vmap<batch>(tl::grad(error))(line, xs, ys);
+  std::cout << per_example[&Line::slope] << "\n";
+}
+
+}  // namespace lanes
+
+namespace control {
+
+using S = tl::Scalar<double>;
+
+void run() {
+  // Trips known only at run time, differentiated in reverse.
+  auto collatz_like = [](S x) {
+    return tl::while_loop(
+        [](S v) { return v > 1.0; },
+        [](S v) { return tl::cond(v > 10.0, [&] { return v / 3; }, [&] { return v - 1; }); }, x);
+  };
+  std::cout << collatz_like(25.0) << " " << tl::grad(collatz_like)(25.0) << "\n";
+
+  // A scan: (carry, item) to (carry, output); here a falling ball, and how its path depends on g.
+  auto height = [](S g) {
+    auto step = [&](std::pair<S, S> state) {
+      auto [position, velocity] = state;
+      auto next = velocity - 0.1 * g;
+      return std::pair(std::pair<S, S>(position + 0.1 * next, next), position);
+    };
+    auto [last, path] = tl::scan<5>(step, std::pair<S, S>(10.0, 0.0));
+    return last.first;
+  };
+  std::cout << height(9.81) << " " << tl::grad(height)(9.81) << "\n";
+}
+
+}  // namespace control
+
+namespace rules {
+
+using S = tl::Scalar<double>;
+
+void run() {
+  // A derivative of your own: log(1 + exp x) without overflow.
+  auto softplus = tl::custom_jvp(
+      [](S x) { return tl::log1p(tl::exp(x)); },
+      [](S x, S dx) { return std::pair(tl::log1p(tl::exp(x)), dx * tl::sigmoid(x)); });
+  std::cout << tl::grad(softplus)(1000.0) << "\n";
+  // What the derivative computes again instead of keeping it.
+  auto block =
+      tl::remat([](tl::Tensor<double, 4, 4> x) { return tl::tanh(tl::matmul(x, x)); }, "dots");
+  auto x = tl::full<double, 4, 4>(0.1);
+  std::cout << tl::grad([&](tl::Tensor<double, 4, 4> v) { return tl::sum(block(block(v))); })(x)[0]
+            << "\n";
+}
+
+}  // namespace rules
+
+namespace numbers {
+
+void run() {
+  auto key = tl::random::key(42);
+  auto [a, b] = tl::random::split(key);
+  std::cout << tl::random::normal<float, 3>(a) << "\n";
+  std::cout << tl::random::permutation<5>(b) << "\n";
+}
+
+}  // namespace numbers
+
+namespace source {
+
+using S = tl::Scalar<double>;
+
+void run() {
+  auto pendulum = [](S angle, S length) { return 9.81 * length * (1.0 - tl::cos(angle)); };
+  std::cout << tl::to_source(tl::grad(pendulum), {"torque", {"angle", "length"}})(0.5, 1.0) << "\n";
+  std::cout << tl::graph_of(pendulum)(0.5, 1.0) << "\n";
+}
+
+}  // namespace source
+
+namespace errors {
+
+inline constexpr tl::Axis<struct Rows> rows;
+
+void run() {
+  auto f =
+      tl::jit([](tl::Tensor<float, rows> x, tl::Tensor<float, rows> y) { return tl::sum(x * y); });
+  try {
+    f(tl::Tensor<float, rows>::from({1, 2}), tl::Tensor<float, rows>::from({1, 2, 3}));
+  } catch (const tl::Error& e) {
+    std::cout << e.info().code << "\n";
+  }
+}
+
+}  // namespace errors
+
+int main() {
+  tensors::run();
+  trees::run();
+  derivatives::run();
+  lanes::run();
+  control::run();
+  rules::run();
+  numbers::run();
+  source::run();
+  errors::run();
+}

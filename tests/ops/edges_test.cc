@@ -190,6 +190,7 @@ TEST(Edges, Reductions) {
   EXPECT_GRADIENTS(reduced(ops::reduce_prod), ({vec({0, 2, 3})}), ({vec({6, 0, 0})}));
   EXPECT_GRADIENTS(reduced(ops::reduce_prod), ({vec({0, 2, 0})}), ({vec({0, 0, 0})}));
   EXPECT_EQ(tangent(reduced(ops::reduce_max), {vec({1, kNan, 3})}), "f64[] {nan}");
+  EXPECT_GRADIENTS(reduced(ops::reduce_max), ({vec({1, kNan, 3})}), ({vec({kNan, kNan, kNan})}));
 }
 
 TEST(Edges, RunningExtremes) {

@@ -133,8 +133,10 @@ void ReduceMax::jvp(const Call& c, std::span<const Val> dx, std::span<Val> dy) {
   const Val y = broadcast_over(c.out[0], c.in_types[0], axes);
   const Val is_best = compare(Comparison::eq, c.in[0], y);
   const Val winners = reduce_sum(convert(is_best, dx[0].dtype()), axes);
-  // No winner (a NaN in the row) divides by zero: the tangent is NaN.
-  dy[0] = reduce_sum(select(is_best, dx[0], zeros_like(dx[0])), axes) / winners;
+  // No winner (a NaN in the row) divides by zero: all shares are NaN.
+  const Val share = convert(is_best, dx[0].dtype()) / broadcast_over(winners, dx[0].type(), axes);
+  const Val moves = compare(Comparison::ne, share, zeros_like(share));
+  dy[0] = reduce_sum(select(moves, dx[0] * share, zeros_like(share)), axes);
 }
 void ReduceMin::jvp(const Call& c, std::span<const Val> dx, std::span<Val> dy) {
   ReduceMax::jvp(c, dx, dy);

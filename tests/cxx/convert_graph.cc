@@ -4,7 +4,9 @@
 #include "tlaloc/ops/constants.h"
 #include "tlaloc/ops/convert_element.h"
 #include "tlaloc/ops/elementwise_arith.h"
+#include "tlaloc/ops/reduce_general.h"
 #include "tlaloc/ops/rows.h"
+#include "tlaloc/ops/sort.h"
 
 namespace tlaloc::testing {
 namespace {
@@ -25,6 +27,15 @@ ir::AttrRef converted(const ir::Node& n, DType dtype) {
   if (&n.op() == &ops::rows::Iota) {
     const auto& a = n.as<ops::IotaAttrs>();
     return ir::make_attr(ops::IotaAttrs{converted(a.type, dtype), a.axis});
+  }
+  if (&n.op() == &ops::rows::Reduce) {
+    const auto& a = n.as<ops::FoldAttrs>();
+    return ir::make_attr(ops::FoldAttrs{a.axes, {with_floats(a.reducer.graph, dtype)}});
+  }
+  if (&n.op() == &ops::rows::Sort) {
+    ops::SortAttrs a = n.as<ops::SortAttrs>();
+    if (a.comparator) a.comparator->graph = with_floats(a.comparator->graph, dtype);
+    return ir::make_attr(std::move(a));
   }
   return n.attr();
 }

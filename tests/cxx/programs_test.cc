@@ -59,7 +59,7 @@ TEST_P(Printed, GivesTheInterpretersBits) {
   std::vector<Entry> printed;
   for (const Entry& e : entries(GetParam())) {
     try {
-      compiled.add(e.graph, {.function = "f"});
+      compiled.add(e.graph, {.mode = cxx::Mode::plain, .function = "f"});
       printed.push_back(e);
     } catch (const UserError& error) {
       ADD_FAILURE() << e.name << ": " << error.what();

@@ -2,6 +2,13 @@
 
 namespace tlaloc::cxx {
 
+void suggest(Var& v, const ir::Origin& origin) {
+  if (origin.role == ir::Role::cotangent) v.stem = 'd';
+  if (origin.role == ir::Role::tangent) v.stem = 't';
+  const std::string prefix = origin.role == ir::Role::primal ? "" : std::string(1, v.stem) + "_";
+  if (!origin.name.empty()) v.suggest(prefix + origin.name, NameRank::user);
+}
+
 bool allocates(const Function& f, const Stmt& s) {
   return s.kind == Stmt::Kind::assign && f.vars[s.target].array &&
          s.value->kind == Expr::Kind::call && s.value->text == f.vars[s.target].type &&
@@ -20,10 +27,16 @@ void each_write(const Stmt& s, const std::function<void(VarId)>& visit) {
   switch (s.kind) {
     case K::assign:
     case K::store:
+    case K::set:
     case K::push:
     case K::append:
     case K::count:
       visit(s.target);
+      break;
+    case K::unpack:
+    case K::lambda:
+      if (s.kind == K::lambda) visit(s.target);
+      for (VarId v : s.params) visit(v);
       break;
     case K::parallel:
       for (const Assignment& m : s.moves) visit(m.target);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tlaloc/cxx/expr.h"
-#include "tlaloc/ir/type.h"
+#include "tlaloc/ir/graph.h"
 
 namespace tlaloc::cxx {
 
@@ -23,6 +23,7 @@ struct Stmt {
   enum class Kind : std::uint8_t {
     assign,    ///< target = value; the first one declares
     store,     ///< target[position] = value
+    set,       ///< position = value, where position is a member of target
     push,      ///< target.push_back(value)
     append,    ///< the elements of the vector `value` at the end of target
     parallel,  ///< all of `moves`: every value is read before any target is written
@@ -33,11 +34,14 @@ struct Stmt {
     leave,     ///< if (!value) break
     declare,   ///< target, without a value yet
     result,    ///< return moves' values
+    unpack,    ///< const auto [params…] = value
+    lambda,    ///< const auto target = [&](params…) body
   };
   Kind kind;
   VarId target = 0;
   ExprRef position, value;
   std::vector<Assignment> moves;
+  std::vector<VarId> params;
   Block before, body, other;
   std::int64_t step = 1;
   std::string text;
@@ -68,6 +72,9 @@ struct Var {
     }
   }
 };
+
+/// Names v after what it is, or is a tangent or cotangent of.
+void suggest(Var& v, const ir::Origin& origin);
 
 struct Function {
   std::string name, result_type;

@@ -37,12 +37,21 @@ bool is_negation(const Expr& e) { return e.kind == Expr::Kind::prefix && e.text 
 bool is_negative_literal(const Expr& e) {
   return e.kind == Expr::Kind::literal && !e.text.empty() && e.text[0] == '-';
 }
+bool is_product(const Expr& e) {
+  return e.kind == Expr::Kind::infix && e.level == Level::multiplicative && e.text != "%";
+}
+/// -x, or a product or quotient that begins with one: its sign can move out, exactly.
+bool has_sign(const Expr& e) {
+  return is_negation(e) || is_negative_literal(e) || (is_product(e) && has_sign(*e.args[0]));
+}
 ExprRef without_sign(const Expr& e) {
   if (e.kind == Expr::Kind::prefix) return e.args[0];
+  if (e.kind == Expr::Kind::infix) {
+    return infix(e.level, e.text, without_sign(*e.args[0]), e.args[1]);
+  }
   if (e.integer) return integer(-*e.integer);
   return literal(e.text.substr(1));
 }
-bool has_sign(const Expr& e) { return is_negation(e) || is_negative_literal(e); }
 
 template <class F>
 ExprRef rebuilt(const ExprRef& e, const F& f) {
@@ -80,8 +89,8 @@ ExprRef infix(Level level, std::string op, ExprRef a, ExprRef b) {
   if (level == Level::additive && has_sign(*b) && !(b->integer && b->level != Level::prefix)) {
     return infix(level, op == "+" ? "-" : "+", std::move(a), without_sign(*b));
   }
-  if (level == Level::additive && op == "+" && is_negation(*a)) {
-    return infix(level, "-", std::move(b), a->args[0]);
+  if (level == Level::additive && op == "+" && has_sign(*a) && !is_literal(*a)) {
+    return infix(level, "-", std::move(b), without_sign(*a));
   }
   return make({Expr::Kind::infix, level, 0, std::move(op), {std::move(a), std::move(b)}, {}});
 }

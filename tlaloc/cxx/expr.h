@@ -64,7 +64,8 @@ ExprRef variable(VarId v);
 ExprRef literal(std::string text);
 ExprRef integer(std::int64_t value);
 ExprRef prefix(std::string op, ExprRef x);
-/// Applies what is exact for all inputs: a + -b is a - b, a - -b is a + b, -a + b is b - a.
+/// Applies what is exact for all inputs: a + -b is a - b, a - -b is a + b, -a + b is b - a; -b may
+/// be the first factor of a product.
 ExprRef infix(Level level, std::string op, ExprRef a, ExprRef b);
 ExprRef ternary(ExprRef p, ExprRef a, ExprRef b);
 ExprRef call(std::string function, Exprs args);

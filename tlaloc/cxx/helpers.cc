@@ -325,21 +325,130 @@ T reduce_precision(T x, int exponent_bits, int mantissa_bits) {
 )"},
       {Helper::sorted_positions,
        "sorted_positions",
-       {"algorithm", "cstdint", "numeric", "vector"},
+       {"algorithm", "cstdint", "numeric", "utility", "vector"},
        {},
-       R"(// Positions of the elements in order; equal ones keep theirs, NaN counts as the largest.
-template <class T>
-std::vector<std::int32_t> sorted_positions(const std::vector<T>& x, bool descending) {
-  std::vector<std::int32_t> order(x.size());
+       R"(// Positions in the order of the keys, the first one first; equal ones keep their places, NaN
+// counts as the largest.
+template <class T, class... More>
+std::vector<std::int64_t> sorted_positions(bool descending, const std::vector<T>& key,
+                                           const More&... more) {
+  std::vector<std::int64_t> order(key.size());
   std::iota(order.begin(), order.end(), 0);
-  auto before = [&](std::int32_t i, std::int32_t j) {
-    const T a = x[i], b = x[j];
-    return a < b || (a == a && b != b);
-  };
-  std::stable_sort(order.begin(), order.end(), [&](std::int32_t i, std::int32_t j) {
-    return descending ? before(j, i) : before(i, j);
+  auto compare = [](auto a, auto b) { return a < b ? -1 : b < a ? 1 : (a != a) - (b != b); };
+  std::stable_sort(order.begin(), order.end(), [&](std::int64_t i, std::int64_t j) {
+    if (descending) std::swap(i, j);
+    int result = compare(key[i], key[j]);
+    ((result = result ? result : compare(more[i], more[j])), ...);
+    return result < 0;
   });
   return order;
+}
+)"},
+      {Helper::positions_sorted_by,
+       "positions_sorted_by",
+       {"algorithm", "cstdint", "numeric", "tuple", "vector"},
+       {},
+       R"(// Positions in the order that before(a0, b0, a1, b1, ...) tells. Merges runs: whatever it
+// answers, this stays within bounds.
+template <class Before, class T, class... More>
+std::vector<std::int64_t> positions_sorted_by(Before before, const std::vector<T>& x,
+                                              const More&... more) {
+  const std::int64_t n = std::ssize(x);
+  std::vector<std::int64_t> order(n), other(n);
+  std::iota(order.begin(), order.end(), 0);
+  auto less = [&](std::int64_t i, std::int64_t j) -> bool {
+    return std::apply(before, std::tuple_cat(std::make_tuple(x[i], x[j]),
+                                             std::make_tuple(more[i], more[j])...));
+  };
+  for (std::int64_t width = 1; width < n; width *= 2) {
+    for (std::int64_t i = 0; i < n; i += 2 * width) {
+      auto at = [&](std::int64_t k) { return order.begin() + std::min(k, n); };
+      std::merge(at(i), at(i + width), at(i + width), at(i + 2 * width), other.begin() + i, less);
+    }
+    order.swap(other);
+  }
+  return order;
+}
+)"},
+      {Helper::cholesky,
+       "cholesky",
+       {"algorithm", "cmath", "cstdint", "limits", "vector"},
+       {},
+       R"(// The lower L with L L^T = A of each n by n matrix, from its lower triangle; NaN in the lower
+// triangle where A is not positive definite.
+template <class T>
+std::vector<T> cholesky(const std::vector<T>& matrices, std::int64_t n) {
+  std::vector<T> result(matrices.size());
+  for (std::int64_t first = 0; first < std::ssize(matrices); first += n * n) {
+    const T* a = matrices.data() + first;
+    T* l = result.data() + first;
+    bool definite = true;
+    for (std::int64_t j = 0; j < n && definite; ++j) {
+      for (std::int64_t i = j; i < n && definite; ++i) {
+        T sum = a[i * n + j];
+        for (std::int64_t k = 0; k < j; ++k) sum -= l[i * n + k] * l[j * n + k];
+        if (i == j) definite = sum > 0;
+        l[i * n + j] = i == j ? std::sqrt(sum) : sum / l[j * n + j];
+      }
+    }
+    for (std::int64_t i = 0; i < n && !definite; ++i) {
+      std::fill_n(l + i * n, i + 1, std::numeric_limits<T>::quiet_NaN());
+    }
+  }
+  return result;
+}
+)"},
+      {Helper::triangular_solve,
+       "triangular_solve",
+       {"cstdint", "vector"},
+       {},
+       R"(// Solves op(A) x = b for m right sides per n by n matrix, the columns or the rows of b.
+template <class T>
+std::vector<T> triangular_solve(const std::vector<T>& matrices, const std::vector<T>& sides,
+                                std::int64_t n, std::int64_t m, bool lower, bool transposed,
+                                bool unit, bool columns) {
+  std::vector<T> result(sides.size());
+  const T* a = matrices.data();
+  const std::int64_t step = columns ? m : 1, next = columns ? 1 : n;
+  for (std::int64_t first = 0; first < std::ssize(sides); first += n * m, a += n * n) {
+    for (std::int64_t j = 0; j < m; ++j) {
+      const T* b = sides.data() + first + j * next;
+      T* x = result.data() + first + j * next;
+      for (std::int64_t k = 0; k < n; ++k) {
+        const std::int64_t i = lower ? k : n - 1 - k;
+        T sum = b[i * step];
+        for (std::int64_t q = 0; q < k; ++q) {
+          const std::int64_t p = lower ? q : n - 1 - q;
+          sum -= (transposed ? a[p * n + i] : a[i * n + p]) * x[p * step];
+        }
+        x[i * step] = unit ? sum : sum / a[i * n + i];
+      }
+    }
+  }
+  return result;
+}
+)"},
+      {Helper::threefry,
+       "threefry2x32",
+       {"bit", "cstdint"},
+       {},
+       R"(// Threefry-2x32 with 20 rounds (J. Salmon et al., "Parallel random numbers: as easy as 1, 2, 3",
+// 2011): two words from a key (k0, k1) and a counter (x0, x1); x1 comes in the upper half.
+inline std::uint64_t threefry2x32(std::uint32_t k0, std::uint32_t k1, std::uint32_t x0,
+                                  std::uint32_t x1) {
+  const std::uint32_t key[3] = {k0, k1, k0 ^ k1 ^ 0x1bd11bdau};
+  constexpr int kRotations[2][4] = {{13, 15, 26, 6}, {17, 29, 16, 24}};
+  x0 += key[0];
+  x1 += key[1];
+  for (std::uint32_t group = 0; group < 5; ++group) {
+    for (int r : kRotations[group % 2]) {
+      x0 += x1;
+      x1 = std::rotl(x1, r) ^ x0;
+    }
+    x0 += key[(group + 1) % 3];
+    x1 += key[(group + 2) % 3] + group + 1;
+  }
+  return x0 | (std::uint64_t{x1} << 32);
 }
 )"},
       {Helper::floor_div,

@@ -33,6 +33,10 @@ enum class Helper : std::uint8_t {
   floor_mod,
   reduce_precision,
   sorted_positions,
+  positions_sorted_by,
+  cholesky,
+  triangular_solve,
+  threefry,
 };
 
 /// "wrapping_add": what the code calls.

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "tlaloc/base/error.h"
+#include "tlaloc/cxx/evaluate.h"
 #include "tlaloc/cxx/types.h"
 
 namespace tlaloc::cxx {
@@ -45,13 +46,7 @@ ExprRef Lowering::keep(ExprRef e, DType dtype, const ir::Origin* origin) {
   assign(v, std::move(e));
   return variable(v);
 }
-void Lowering::suggest(VarId v, const ir::Origin& origin) {
-  if (origin.role == ir::Role::cotangent) var(v).stem = 'd';
-  if (origin.role == ir::Role::tangent) var(v).stem = 't';
-  const std::string prefix =
-      origin.role == ir::Role::primal ? "" : std::string(1, var(v).stem) + "_";
-  if (!origin.name.empty()) var(v).suggest(prefix + origin.name, NameRank::user);
-}
+void Lowering::suggest(VarId v, const ir::Origin& origin) { cxx::suggest(var(v), origin); }
 
 // ---- sizes ----
 
@@ -243,10 +238,8 @@ void Lowering::node(Scope& s, const ir::Node& n) {
     region_node(s, n, call);
   } else {
     const Rule* rule = find_rule(n.op());
-    if (!rule || rule->refusal) {
-      refuse_op(n.op(), rule ? rule->refusal : "no rule prints it",
-                "print the function in tensor mode", n.origin());
-    }
+    internal_check(rule, "an op has neither a printing rule nor a refusal");
+    if (rule->refusal) refuse_op(n.op(), rule->refusal, rule->hint, n.origin());
     for (Type t : n.result_types()) types.push_back(t.substitute(s.dims));
     call.types = types;
     if (rule->element) {
@@ -281,21 +274,6 @@ Value Lowering::kept(const Value& v, const ir::Origin& origin) {
 
 namespace {
 
-/// What the interpreter computes, for an op on constants.
-HostArray evaluate(const ir::Node& n, std::span<const Value> in, DType dtype) {
-  std::vector<HostArray> args;
-  for (const Value& v : in) args.push_back(*v.constant);
-  const Extents extents;
-  ir::EvalContext c;
-  c.op = &n.op();
-  c.attr = n.attr().get();
-  c.in = args;
-  c.out_dtypes = {&dtype, 1};
-  c.out_extents = {&extents, 1};
-  n.op().eval(c);
-  return std::move(c.out.at(0));
-}
-
 bool is_constant(const Value& v, double wanted) {
   return v.constant && v.constant->element(0) == wanted &&
          std::signbit(v.constant->element(0)) == std::signbit(wanted);
@@ -325,7 +303,9 @@ void Lowering::elementwise(const ir::Node& n, const Rule& rule, NodeCall& call) 
 
   auto one = [this, &rule, n, dtypes, dtype, origin](std::span<const Value> args) {
     if (std::ranges::all_of(args, [](const Value& v) { return v.constant.has_value(); })) {
-      return constant(evaluate(n, args, dtype));
+      std::vector<HostArray> constants;
+      for (const Value& v : args) constants.push_back(*v.constant);
+      return constant(evaluate(n, std::move(constants), dtype));
     }
     if (const Value* same_as = simplified(n.op(), args)) return *same_as;
     Exprs exprs;

@@ -38,6 +38,7 @@ class Lowering {
 
   Needs& needs() { return module_.needs; }
   Module& module() { return module_; }
+  const std::string& function_name() const { return function_.name; }
 
   // ---- statements ----
   void emit(Stmt s) { out_->push_back(std::move(s)); }
@@ -128,6 +129,11 @@ class Lowering {
   std::size_t emitted() const { return out_->size(); }
   /// Loops over all indices of `type`; `visit` emits the innermost statements.
   void for_each(ir::Type type, const std::function<void(const Indices&)>& visit);
+  /// A new vector of zeros, to be written element by element.
+  VarId new_vector(ir::Type type, const ir::Origin& origin);
+  /// A value of that type, a vector written by loops: `element` emits what computes one element.
+  Value written(ir::Type type, const ir::Origin& origin,
+                const std::function<ExprRef(const Indices&)>& element);
   /// What to assign or return: a scalar expression or a vector.
   ExprRef whole(const Value& v);
 

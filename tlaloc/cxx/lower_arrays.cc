@@ -111,6 +111,24 @@ void Lowering::for_each(Type type, const std::function<void(const Indices&)>& vi
   axis(0);
 }
 
+VarId Lowering::new_vector(Type type, const ir::Origin& origin) {
+  const VarId y = declare(type);
+  suggest(y, origin);
+  assign(y, cxx::call(var(y).type, {size(type.elements())}));
+  return y;
+}
+Value Lowering::written(Type type, const ir::Origin& origin,
+                        const std::function<ExprRef(const Indices&)>& element) {
+  if (type.rank() == 0) {
+    const ExprRef e = keep(element({}), type.dtype(), &origin);
+    if (is_var(*e)) suggest(e->var, origin);
+    return scalar(type, e);
+  }
+  const VarId y = new_vector(type, origin);
+  for_each(type, [&](const Indices& at) { store(y, position(type, at).expr, element(at)); });
+  return in_vector(type, y);
+}
+
 VarId Lowering::materialize(const Value& v) {
   if (v.array->var) return *v.array->var;
   const VarId target = declare(v.type);

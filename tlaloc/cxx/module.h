@@ -29,9 +29,6 @@ struct Module {
   /// Callees first. Each returns its record, or its only result.
   std::vector<Function> functions;
   std::unordered_map<std::string, Record> records;  ///< by function name
-  /// Graphs that are called more than once, and the functions they became.
-  std::unordered_map<std::uint64_t, int> calls;
-  std::unordered_map<std::uint64_t, std::string> callees;
 };
 
 }  // namespace tlaloc::cxx

@@ -119,7 +119,7 @@ class Namer {
     }
     if (e.kind == K::call && e.args.size() == 1) {
       const std::string function = e.text.substr(e.text.rfind(':') + 1);
-      if (function.find('<') != std::string::npos || function == "ssize") return "";
+      if (e.text.find('<') != std::string::npos || function == "ssize") return "";
       // Of x and of x[i] alike.
       const Expr* of = e.args[0].get();
       if (of->kind == K::index) of = of->args[0].get();
@@ -166,11 +166,17 @@ class Namer {
   void visit(const Block& b, Scope& scope) {
     using K = Stmt::Kind;
     for (const Stmt& s : b) {
-      if (s.kind == K::declare || s.kind == K::assign) give(s.target, base(s.target), scope);
+      if (s.kind == K::declare || s.kind == K::assign || s.kind == K::lambda) {
+        give(s.target, base(s.target), scope);
+      }
+      if (s.kind == K::unpack) {
+        for (VarId v : s.params) give(v, base(v), scope);
+      }
       each_block(s, [&](const Block& inner) {
         Scope own{&scope, {}, {}};
-        if (s.kind == K::count) {
-          give_counter(s.target, own);
+        if (s.kind == K::count) give_counter(s.target, own);
+        if (s.kind == K::lambda) {
+          for (VarId v : s.params) give(v, base(v), own);
         }
         visit(inner, own);
       });

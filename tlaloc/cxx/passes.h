@@ -2,8 +2,12 @@
 #pragma once
 
 #include "tlaloc/cxx/code.h"
+#include "tlaloc/cxx/helpers.h"
 
 namespace tlaloc::cxx {
+
+/// All of them, in order; notes the headers that the result needs.
+void make_readable(Function& f, Needs& needs);
 
 /// Puts branches on one condition together, where nothing between them stands in the way.
 void merge_branches(Function& f);

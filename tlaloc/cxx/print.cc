@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "tlaloc/base/error.h"
 #include "tlaloc/cxx/lower.h"
 #include "tlaloc/cxx/names.h"
 #include "tlaloc/cxx/passes.h"
 #include "tlaloc/cxx/render.h"
+#include "tlaloc/cxx/tensor_function.h"
 #include "tlaloc/transform/api.h"
 
 namespace tlaloc::cxx {
@@ -29,6 +31,45 @@ std::vector<std::string> unique_names(std::size_t count, const std::vector<std::
   return r;
 }
 
+/// A value of rank 2 or more, in regions too.
+bool has_matrices(const ir::Graph& g) {
+  for (std::size_t v = 0; v < g.value_count(); ++v) {
+    if (g.type(static_cast<ir::ValueId>(v)).rank() > 1) return true;
+  }
+  for (std::uint32_t i = 0; i < g.node_count(); ++i) {
+    for (const ir::Region& r : g.node(i).regions()) {
+      if (has_matrices(*r.graph)) return true;
+    }
+  }
+  return false;
+}
+
+Printed print_plain(const ir::Graph& g, const std::string& name, const Signature& signature) {
+  Module module;
+  Function f;
+  Printed printed;
+  auto lower = [&] {
+    f = {};
+    f.name = name;
+    printed.sizes = Lowering(module, f).function(g, signature);
+  };
+  try {
+    lower();
+  } catch (const PiecesAreRead&) {
+    module = {};
+    module.melt_pieces = false;
+    lower();
+  }
+  printed.function = f.name;
+  printed.result_type = f.result_type;
+  for (VarId p : f.params) printed.param_types.push_back(f.vars[p].type);
+  if (g.results().size() > 1) printed.result_fields = signature.results;
+  make_readable(f, module.needs);
+  module.functions.push_back(std::move(f));
+  printed.text = render(module);
+  return printed;
+}
+
 }  // namespace
 
 std::string print(const ir::Graph& g, const Options& options) {
@@ -49,39 +90,15 @@ Printed print_with_signature(const ir::Graph& graph, const Options& options) {
       g->results().size(), options.result_names,
       [&](std::size_t k) { return g->result_label(k).name; }, "y");
 
-  Module module;
-  Function f;
-  Printed printed;
-  auto lower = [&] {
-    f = {};
-    f.name = name;
-    printed.sizes = Lowering(module, f).function(*g, signature);
-  };
-  try {
-    lower();
-  } catch (const PiecesAreRead&) {
-    module = {};
-    module.melt_pieces = false;
-    lower();
+  if (options.mode == Mode::tensor) return print_tensor(*g, name, signature, options);
+  if (options.mode == Mode::automatic && has_matrices(*g)) {
+    try {
+      return print_tensor(*g, name, signature, options);
+    } catch (const UserError& e) {
+      if (e.code() != "TL-CXX-001") throw;
+    }
   }
-  printed.function = f.name;
-  printed.result_type = f.result_type;
-  for (VarId p : f.params) printed.param_types.push_back(f.vars[p].type);
-  if (g->results().size() > 1) printed.result_fields = signature.results;
-  merge_branches(f);
-  flatten_histories(f);
-  fold(f);
-  order_moves(f);
-  drop_dead_stores(f);
-  join_variables(f);
-  tidy(f);
-  fuse_loops(f);
-  fold(f);
-  if (mark_moves(f)) module.needs.header("utility");
-  place_declarations(f);
-  module.functions.push_back(std::move(f));
-  printed.text = render(module);
-  return printed;
+  return print_plain(*g, name, signature);
 }
 
 }  // namespace tlaloc::cxx

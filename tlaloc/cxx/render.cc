@@ -1,6 +1,7 @@
 #include "tlaloc/cxx/render.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "tlaloc/cxx/names.h"
 
@@ -12,8 +13,12 @@ constexpr std::size_t kColumns = 100;
 class Renderer {
  public:
   Renderer(const Function& f, std::vector<std::string> names)
-      : f_(f), names_(std::move(names)), writes_(f.vars.size()), declared_(f.vars.size()) {
-    count_writes(f.body);
+      : f_(f),
+        names_(std::move(names)),
+        reads_(f.vars.size()),
+        writes_(f.vars.size()),
+        declared_(f.vars.size()) {
+    count(f.body);
   }
 
   std::string run() {
@@ -32,17 +37,19 @@ class Renderer {
   }
 
  private:
-  void count_writes(const Block& b) {
+  void count(const Block& b) {
     for (const Stmt& s : b) {
+      each_read(s, [&](VarId v) { ++reads_[v]; });
       each_write(s, [&](VarId v) { ++writes_[v]; });
       if (s.kind == Stmt::Kind::declare) ++writes_[s.target];
-      each_block(s, [&](const Block& inner) { count_writes(inner); });
+      each_block(s, [&](const Block& inner) { count(inner); });
     }
   }
   /// Arrays that are only read come by reference.
   std::string parameter(VarId p) const {
     const Var& v = f_.vars[p];
-    return v.array && writes_[p] == 0 ? "const " + v.type + "&" : v.type;
+    const std::string unused = reads_[p] ? "" : "[[maybe_unused]] ";
+    return unused + (v.array && writes_[p] == 0 ? "const " + v.type + "&" : v.type);
   }
 
   // ---- expressions ----
@@ -136,6 +143,9 @@ class Renderer {
                  same(*e.args[1], *s.position);
         });
         break;
+      case K::set:
+        line(text(*s.position) + " = " + text(*s.value) + ";");
+        break;
       case K::push:
         line(names_[s.target] + ".push_back(" + text(*s.value) + ");");
         break;
@@ -169,6 +179,23 @@ class Renderer {
       case K::require:
         line("if (" + negated(*s.value) + ") throw std::" + s.text + ";");
         break;
+      case K::unpack: {
+        std::string names;
+        for (VarId v : s.params) names += (names.empty() ? "" : ", ") + names_[v];
+        line(std::string("const auto") + (is_var(*s.value) ? "&" : "") + " [" + names +
+             "] = " + text(*s.value) + ";");
+        break;
+      }
+      case K::lambda: {
+        std::string params;
+        for (VarId v : s.params)
+          params += (params.empty() ? "const auto& " : ", const auto& ") + names_[v];
+        nested("const auto " + names_[s.target] + " = [&]" +
+                   (params.empty() ? "" : "(" + params + ")"),
+               s.body);
+        line("};");
+        break;
+      }
       case K::leave:
         line("if (" + negated(*s.value) + ") break;");
         break;
@@ -225,17 +252,11 @@ class Renderer {
 
   // ---- lines ----
 
-  /// Breaks after the last blank or opening bracket that fits.
+  /// Breaks where the fewest brackets are open, as far right as fits.
   void line(std::string s) {
     std::string indent(static_cast<std::size_t>(2 * depth_), ' ');
     while (indent.size() + s.size() > kColumns) {
-      const std::size_t room = kColumns - indent.size();
-      std::size_t at = std::string::npos;
-      bool quoted = false;
-      for (std::size_t k = 0; k < s.size() && k <= room; ++k) {
-        if (s[k] == '"') quoted = !quoted;
-        if (!quoted && s[k] == ' ' && k > 0) at = k;
-      }
+      const std::size_t at = break_of(s, kColumns - indent.size());
       if (at == std::string::npos) break;
       text_ += indent + s.substr(0, at) + "\n";
       s = s.substr(at + 1);
@@ -243,10 +264,39 @@ class Renderer {
     }
     text_ += indent + s + "\n";
   }
+  static std::size_t break_of(const std::string& s, std::size_t room) {
+    const std::string operators = "=+-*/%?:|&<>^";
+    auto is_operator = [&](char c) { return operators.find(c) != std::string::npos; };
+    std::size_t best = std::string::npos;
+    int depth = 0, fewest = std::numeric_limits<int>::max();
+    bool quoted = false;
+    for (std::size_t k = 2; k < s.size() && k <= room; ++k) {
+      const char c = s[k], before = s[k - 1];
+      if (c == '"') quoted = !quoted;
+      if (quoted) continue;
+      // A template's brackets have no blank inside; a comparison has one on both sides.
+      const bool opens = c == '<' && before != ' ' && k + 1 < s.size() && s[k + 1] != ' ';
+      const bool closes = c == '>' && before != ' ';
+      if (c == '(' || c == '[' || c == '{') ++depth;
+      if (c == ')' || c == ']' || c == '}') --depth;
+      if (opens) depth += 2;
+      if (closes) depth -= 2;
+      // Behind a comma or an operator, not between the words of a declaration.
+      const bool after_operator =
+          is_operator(before) &&
+          (s[k - 2] == ' ' || (is_operator(s[k - 2]) && k > 2 && s[k - 3] == ' '));
+      const bool behind = before == ',' || before == ';' || after_operator;
+      if (c == ' ' && behind && depth <= fewest) {
+        best = k;
+        fewest = depth;
+      }
+    }
+    return best;
+  }
 
   const Function& f_;
   std::vector<std::string> names_;
-  std::vector<int> writes_;
+  std::vector<int> reads_, writes_;
   std::vector<bool> declared_;
   std::string text_;
   int depth_ = 0;

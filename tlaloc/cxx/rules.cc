@@ -9,7 +9,8 @@ const Rule* find_rule(const ir::OpDef& op) {
     std::vector<const Rule*> r(ops::table().size());
     for (auto family :
          {arithmetic_rules(), math_rules(), bit_rules(), constant_rules(), shape_rules(),
-          index_rules(), joining_rules(), gather_rules(), reduce_rules(), product_rules()}) {
+          index_rules(), joining_rules(), gather_rules(), reduce_rules(), product_rules(),
+          fold_rules(), window_rules(), order_rules(), linalg_rules(), refused_rules()}) {
       for (const Rule& rule : family) r[rule.op->id] = &rule;
     }
     return r;

@@ -45,9 +45,10 @@ struct Rule {
   NodeFn node = nullptr;
   Reads reads = Reads::often;
   const char* refusal = nullptr;  ///< why the standalone code has no form for it
+  const char* hint = nullptr;     ///< what to do instead
 };
 
-/// The rule of `op`; null if the op is unknown to this folder.
+/// The rule of `op`; null for ops with regions.
 const Rule* find_rule(const ir::OpDef& op);
 
 // ---- families ----
@@ -61,5 +62,10 @@ std::span<const Rule> joining_rules();
 std::span<const Rule> gather_rules();
 std::span<const Rule> reduce_rules();
 std::span<const Rule> product_rules();
+std::span<const Rule> fold_rules();
+std::span<const Rule> window_rules();
+std::span<const Rule> order_rules();
+std::span<const Rule> linalg_rules();
+std::span<const Rule> refused_rules();
 
 }  // namespace tlaloc::cxx

@@ -1,11 +1,8 @@
-// pad, concatenate, clamp, sort.
+// pad, concatenate, clamp.
 #include <algorithm>
 
-#include "tlaloc/cxx/helpers.h"
 #include "tlaloc/cxx/lower.h"
-#include "tlaloc/cxx/types.h"
 #include "tlaloc/ops/joining.h"
-#include "tlaloc/ops/sort.h"
 
 namespace tlaloc::cxx {
 namespace {
@@ -13,17 +10,12 @@ namespace {
 using ir::Dim;
 using ir::Type;
 
-VarId new_vector(Lowering& l, NodeCall& c, std::size_t k = 0) {
-  const VarId y = l.declare(c.types[k]);
-  l.suggest(y, c.node.origin());
-  return y;
-}
-
 void lower_pad(Lowering& l, NodeCall& c) {
   const auto& a = c.node.as<ops::PadAttrs>();
   const Value &x = c.in[0], &value = c.in[1];
   const Type type = c.types[0];
-  const VarId y = new_vector(l, c);
+  const VarId y = l.declare(type);
+  l.suggest(y, c.node.origin());
   l.fill(y, l.uniform(type, value));
   l.for_each(x.type, [&](const Indices& at) {
     Indices to;
@@ -52,8 +44,7 @@ void lower_pad(Lowering& l, NodeCall& c) {
 void lower_concatenate(Lowering& l, NodeCall& c) {
   const auto axis = static_cast<std::size_t>(c.node.as<ops::ConcatenateAttrs>().axis);
   const Type type = c.types[0];
-  const VarId y = new_vector(l, c);
-  l.assign(y, call(l.var(y).type, {l.size(type.elements())}));
+  const VarId y = l.new_vector(type, c.node.origin());
   Dim offset = 0;
   for (const Value& part : c.in) {
     l.for_each(part.type, [&](const Indices& at) {
@@ -89,63 +80,10 @@ void lower_clamp(Lowering& l, NodeCall& c) {
   c.out.push_back(l.lazy(c.types[0], std::move(a)));
 }
 
-void lower_sort(Lowering& l, NodeCall& c) {
-  const auto& a = c.node.as<ops::SortAttrs>();
-  const Value& x = c.in[0];
-  const Type type = c.types[0];
-  const std::string element = type_name(type.dtype());
-  const auto axis = static_cast<std::ptrdiff_t>(a.axis);
-  const Dim n = type.dim(static_cast<int>(a.axis));
-  l.needs().helper(Helper::sorted_positions);
-  const ExprRef descending = literal(a.descending ? "true" : "false");
-  auto order_of = [&](VarId line) {
-    const VarId order = l.declare(Type::get(DType::i32, {n}), "order", NameRank::derived);
-    l.assign(order, call(name_of(Helper::sorted_positions), {variable(line), descending}));
-    return order;
-  };
-  const VarId values = new_vector(l, c, 0);
-  if (type.rank() == 1) {
-    const VarId line = l.materialize(x);
-    const VarId order = order_of(line);
-    l.assign(values, call(l.var(values).type, {l.size(n)}));
-    l.for_each(type, [&](const Indices& at) {
-      l.store(values, at[0].expr, index(variable(line), index(variable(order), at[0].expr)));
-    });
-    c.out.push_back(l.in_vector(type, values));
-    c.out.push_back(l.in_vector(c.types[1], order));
-    return;
-  }
-  const VarId positions = l.declare(c.types[1]);
-  for (VarId v : {values, positions}) l.assign(v, call(l.var(v).type, {l.size(type.elements())}));
-  std::vector<Dim> others(type.shape().begin(), type.shape().end());
-  others.erase(others.begin() + axis);
-  l.for_each(Type::get(type.dtype(), others), [&](const Indices& outer) {
-    const VarId line = l.declare(Type::get(type.dtype(), {n}), "line", NameRank::derived);
-    l.assign(line, call(l.var(line).type, {l.size(n)}));
-    auto along = [&](const Index& i) {
-      Indices at = outer;
-      at.insert(at.begin() + axis, i);
-      return at;
-    };
-    const Type one = Type::get(type.dtype(), {n});
-    l.for_each(one, [&](const Indices& i) { l.store(line, i[0].expr, l.element(x, along(i[0]))); });
-    const VarId order = order_of(line);
-    l.for_each(one, [&](const Indices& i) {
-      const ExprRef to = l.position(type, along(i[0])).expr;
-      const ExprRef from = index(variable(order), i[0].expr);
-      l.store(values, to, index(variable(line), from));
-      l.store(positions, to, from);
-    });
-  });
-  c.out.push_back(l.in_vector(type, values));
-  c.out.push_back(l.in_vector(c.types[1], positions));
-}
-
 const Rule kRules[] = {
     {.op = &ops::rows::Pad, .node = lower_pad, .reads = Reads::once},
     {.op = &ops::rows::Concatenate, .node = lower_concatenate, .reads = Reads::once},
     {.op = &ops::rows::Clamp, .node = lower_clamp, .reads = Reads::once},
-    {.op = &ops::rows::Sort, .node = lower_sort, .reads = Reads::often},
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
-// dot_general as loops; convolution is left to the library.
+// dot_general as loops.
 #include <algorithm>
 
+#include "tlaloc/cxx/identities.h"
 #include "tlaloc/cxx/lower.h"
 #include "tlaloc/ops/dot.h"
 
@@ -31,10 +32,7 @@ void lower_dot(Lowering& l, NodeCall& c) {
 
   auto dot = [&](const Indices& at) {
     const VarId sum = l.declare(Type::scalar(dtype), "sum", NameRank::derived);
-    if (type.rank() == 0) l.suggest(sum, c.node.origin());
-    l.assign(sum, l.constant(dispatch(dtype, []<class T>(TypeTag<T>) {
-                     return HostArray::scalar(T{});
-                   })).scalar);
+    l.assign(sum, l.constant(identity(dtype, ir::Identity::zero)).scalar);
     l.for_each(inner, [&](const Indices& k) {
       Indices left(static_cast<std::size_t>(a.type.rank())),
           right(static_cast<std::size_t>(b.type.rank()));
@@ -58,20 +56,11 @@ void lower_dot(Lowering& l, NodeCall& c) {
     });
     return variable(sum);
   };
-  if (type.rank() == 0) {
-    c.out.push_back(l.scalar(type, dot({})));
-    return;
-  }
-  const VarId y = l.declare(type);
-  l.suggest(y, c.node.origin());
-  l.assign(y, call(l.var(y).type, {l.size(type.elements())}));
-  l.for_each(type, [&](const Indices& at) { l.store(y, l.position(type, at).expr, dot(at)); });
-  c.out.push_back(l.in_vector(type, y));
+  c.out.push_back(l.written(type, c.node.origin(), dot));
 }
 
 const Rule kRules[] = {
     {.op = &ops::rows::DotGeneral, .node = lower_dot, .reads = Reads::often},
-    {.op = &ops::rows::Convolution, .refusal = "seven nested loops are not what a reader wants"},
 };
 
 }  // namespace

@@ -1,9 +1,9 @@
 // Reductions, running reductions and positions: one accumulator, in row-major order, as the
 // interpreter folds.
 #include <algorithm>
-#include <limits>
 
 #include "tlaloc/cxx/helpers.h"
+#include "tlaloc/cxx/identities.h"
 #include "tlaloc/cxx/lower.h"
 #include "tlaloc/cxx/types.h"
 #include "tlaloc/ops/arg_reduce.h"
@@ -15,30 +15,6 @@ namespace {
 
 using ir::Type;
 namespace rows = ops::rows;
-
-HostArray one_of(DType t, ir::Identity identity) {
-  return dispatch(t, [&]<class T>(TypeTag<T>) {
-    using Limits = std::numeric_limits<T>;
-    const bool real = std::is_floating_point_v<T>;
-    if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
-      refuse_dtype(t);
-      return HostArray();
-    } else {
-      switch (identity) {
-        case ir::Identity::one:
-          return HostArray::scalar(static_cast<T>(1));
-        case ir::Identity::lowest:
-          return HostArray::scalar(real ? static_cast<T>(-Limits::infinity()) : Limits::lowest());
-        case ir::Identity::highest:
-          return HostArray::scalar(real ? Limits::infinity() : Limits::max());
-        case ir::Identity::all_ones:
-          return HostArray::scalar(static_cast<T>(-1));
-        default:
-          return HostArray::scalar(T{});
-      }
-    }
-  });
-}
 
 struct Fold {
   const ir::OpDef* op;       ///< the reduction
@@ -80,8 +56,7 @@ void lower_reduction(Lowering& l, NodeCall& c) {
 
   auto fold = [&](const Indices& at) {
     const VarId acc = l.declare(Type::scalar(dtype), f.name, NameRank::derived);
-    if (type.rank() == 0) l.suggest(acc, c.node.origin());
-    l.assign(acc, l.constant(one_of(dtype, f.start)).scalar);
+    l.assign(acc, l.constant(identity(dtype, f.start)).scalar);
     l.for_each(inner, [&](const Indices& i) {
       Indices all(static_cast<std::size_t>(x.type.rank()));
       for (std::size_t k = 0; k < outer.size(); ++k)
@@ -91,15 +66,7 @@ void lower_reduction(Lowering& l, NodeCall& c) {
     });
     return variable(acc);
   };
-  if (type.rank() == 0) {
-    c.out.push_back(l.scalar(type, fold({})));
-    return;
-  }
-  const VarId y = l.declare(type);
-  l.suggest(y, c.node.origin());
-  l.assign(y, call(l.var(y).type, {l.size(type.elements())}));
-  l.for_each(type, [&](const Indices& at) { l.store(y, l.position(type, at).expr, fold(at)); });
-  c.out.push_back(l.in_vector(type, y));
+  c.out.push_back(l.written(type, c.node.origin(), fold));
 }
 
 /// The type of the lines along other axes than `axis`.
@@ -120,12 +87,10 @@ void lower_cumulative(Lowering& l, NodeCall& c) {
   const Type type = c.types[0];
   const DType dtype = type.dtype();
   const ir::Dim n = type.dim(static_cast<int>(a.axis));
-  const VarId y = l.declare(type);
-  l.suggest(y, c.node.origin());
-  l.assign(y, call(l.var(y).type, {l.size(type.elements())}));
+  const VarId y = l.new_vector(type, c.node.origin());
   l.for_each(without_axis(type, a.axis), [&](const Indices& line) {
     const VarId acc = l.declare(Type::scalar(dtype), f.name, NameRank::derived);
-    l.assign(acc, l.constant(one_of(dtype, f.start)).scalar);
+    l.assign(acc, l.constant(identity(dtype, f.start)).scalar);
     const VarId i = l.declare_counter();
     const ExprRef from = a.reverse ? l.size(n - 1) : integer(0);
     const ExprRef more =
@@ -170,15 +135,7 @@ void lower_position(Lowering& l, NodeCall& c) {
     return a.dtype == DType::i64 ? position
                                  : call("static_cast<" + type_name(a.dtype) + ">", {position});
   };
-  if (type.rank() == 0) {
-    c.out.push_back(l.scalar(type, l.keep(find({}), a.dtype, &c.node.origin())));
-    return;
-  }
-  const VarId y = l.declare(type);
-  l.suggest(y, c.node.origin());
-  l.assign(y, call(l.var(y).type, {l.size(type.elements())}));
-  l.for_each(type, [&](const Indices& at) { l.store(y, l.position(type, at).expr, find(at)); });
-  c.out.push_back(l.in_vector(type, y));
+  c.out.push_back(l.written(type, c.node.origin(), find));
 }
 
 std::vector<Rule> make_rules() {

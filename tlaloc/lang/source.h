@@ -9,10 +9,17 @@
 
 namespace tlaloc {
 
-/// How printed code names things.
+/// What printed code looks like.
+enum class SourceMode : std::uint8_t {
+  automatic,  ///< tensor where there are matrices and the public API can say it, else plain
+  plain,      ///< loops over numbers and vectors: needs nothing but the standard library
+  tensor      ///< calls of tl::…, one per operation: needs <tlaloc/tlaloc.h>
+};
+
 struct SourceOptions {
   std::string function = "f";
   std::vector<std::string> arguments = {};  ///< default: x0, x1, …; fields keep their own paths
+  SourceMode mode = SourceMode::automatic;
 };
 
 namespace core {
@@ -41,11 +48,10 @@ struct SourcePolicy {
 }  // namespace detail
 
 /// f, or any transform of one, as C++: to_source(grad(f), {.function = "f_gradient"})(x…). The
-/// arguments tell types and structure; sizes that their types leave open stay open. The text needs
-/// nothing but the standard library and, compiled with -ffp-contract=off, gives the interpreter's
-/// bits.
-/// Errors: as jit; TL-CXX-001 (an operation has no printed form), TL-CXX-002 (an element type has
-/// none).
+/// arguments tell types and structure; sizes that their types leave open stay open. Either mode
+/// gives the interpreter's bits; plain code when compiled with -ffp-contract=off.
+/// Errors: as jit; TL-CXX-001 (an operation has no printed form in that mode), TL-CXX-002 (an
+/// element type has none).
 template <class F, class R = detail::ResultOf<F>,
           auto Why = detail::kTransform<detail::SourcePolicy, F>>
 detail::Transform<detail::SourcePolicy, F> to_source(F f, SourceOptions options = {},

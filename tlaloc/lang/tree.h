@@ -150,7 +150,7 @@ struct TupleTree {
   static consteval TreeFault fault() {
     TreeFault first;
     int i = 0;
-    auto look = [&](const TreeFault& part) {
+    [[maybe_unused]] auto look = [&](const TreeFault& part) {
       if (first.code == nullptr && part.code != nullptr) first = fault_in(kDigits[i], part);
       ++i;
     };

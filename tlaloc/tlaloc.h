@@ -1,6 +1,15 @@
 // All of Tlaloc's public C++ API.
 #pragma once
 
+// clang-format off
+// Where most verdicts lie, each before the next, which includes it: so compile errors that point
+// there need one line to say where it was included from.
+#include "tlaloc/lang/tensor.h"
+#include "tlaloc/lang/operators.h"
+#include "tlaloc/lang/with.h"
+#include "tlaloc/lang/transform_types.h"
+// clang-format on
+
 #include "tlaloc/base/error.h"
 #include "tlaloc/lang/activations.h"
 #include "tlaloc/lang/attention.h"
@@ -23,7 +32,6 @@
 #include "tlaloc/lang/math.h"
 #include "tlaloc/lang/math2.h"
 #include "tlaloc/lang/nan_mode.h"
-#include "tlaloc/lang/operators.h"
 #include "tlaloc/lang/order.h"
 #include "tlaloc/lang/random.h"
 #include "tlaloc/lang/reduce.h"
@@ -32,9 +40,7 @@
 #include "tlaloc/lang/special.h"
 #include "tlaloc/lang/statistics.h"
 #include "tlaloc/lang/tangents.h"
-#include "tlaloc/lang/tensor.h"
 #include "tlaloc/lang/tree_map.h"
 #include "tlaloc/lang/tree_std.h"
 #include "tlaloc/lang/vmap.h"
 #include "tlaloc/lang/window.h"
-#include "tlaloc/lang/with.h"

@@ -9,7 +9,12 @@ Each file of mistakes/ begins with what is expected:
     // type: T                 a whole type that must appear, axes as Axis<Name, size>
     // modes: typed generic    compiled with and without GENERIC (see model.h); 'plain' and one alone: once
     // place: header           the error is in a header, and the marked line is where it was needed from
+    // except: clang generic: 2 errors, 22 lines: why
+                               what one compiler says at most, where it can't be brought to say less
 and marks the line with '// error in: TEXT', whose columns hold the error.
+
+overloads.cc holds many mistakes, one a line, each marked with its code. Together they must reach every deleted overload
+and every literal verdict of the headers.
 """
 
 import argparse
@@ -38,12 +43,19 @@ class Case:
         if not head:
             raise SystemExit(f"{path}:1: '// CODE: reason' is due")
         self.code, self.reason = head.groups()
-        self.types, self.modes, self.place = [], ["plain"], "line"
+        self.types, self.modes, self.place, self.exceptions = [], ["plain"], "line", {}
         for line in lines[1:]:
-            field = re.match(r"// (type|modes|place): (.*)$", line)
+            field = re.match(r"// (type|modes|place|except): (.*)$", line)
             if not field:
+                if line.startswith("//   "):  # goes on
+                    continue
                 break
-            if field[1] == "type":
+            if field[1] == "except":
+                said = re.match(r"(\w+ \w+): (\d+) errors?, (\d+) lines: \S", field[2])
+                if not said:
+                    raise SystemExit(f"{path}: 'except: COMPILER MODE: N errors, M lines: why' is due")
+                self.exceptions[said[1]] = int(said[2]), int(said[3])
+            elif field[1] == "type":
                 self.types.append(field[2])
             elif field[1] == "modes":
                 self.modes = field[2].split()
@@ -61,13 +73,33 @@ class Case:
         self.columns = range(max(begin - 3, 1), len(code.rstrip()) + 2)
 
 
-def compile_text(compiler, include, path, mode):
-    command = [compiler, "-std=c++20", "-fsyntax-only", "-fno-diagnostics-color", f"-I{include}"]
-    if mode == "generic":
-        command.append("-DGENERIC")
-    run = subprocess.run(command + [str(path)], capture_output=True, text=True, errors="replace",
-                         env={"PATH": "/usr/bin:/bin:/usr/local/bin", "LC_ALL": "C"})
-    return run.returncode, run.stderr
+class Compiler:
+    """A compiler with the headers on its path, precompiled where that leaves its messages as they are."""
+
+    def __init__(self, command, include, folder):
+        self.name = command
+        self.include = include
+        self.clang = "clang" in command
+        self.flags = [command, "-std=c++20", "-fno-diagnostics-color", f"-I{include}"]
+        self.precompiled = {}
+        if self.clang:  # g++ gains little from its own, and names another chain of includes
+            for generic in (False, True):
+                header = pathlib.Path(folder, f"model-{generic}.pch")
+                self.run(["-x", "c++-header", "-o", header, FOLDER / "model.h"] + ["-DGENERIC"] * generic, check=True)
+                self.precompiled[generic] = ["-include-pch", header]
+
+    def run(self, arguments, check=False):
+        return subprocess.run([str(word) for word in self.flags + arguments], capture_output=True, text=True,
+                              errors="replace", check=check, env={"PATH": "/usr/bin:/bin:/usr/local/bin", "LC_ALL": "C"})
+
+    def text(self, path, mode, *arguments):
+        generic = mode == "generic"
+        done = self.run(self.precompiled.get(generic, []) + ["-DGENERIC"] * generic + ["-fsyntax-only", *arguments, path])
+        return done.returncode, done.stderr
+
+
+def is_error(line):
+    return re.search(r"(?:^|: )(?:fatal )?error: ", line)
 
 
 def normalize(text):
@@ -77,18 +109,19 @@ def normalize(text):
     return text.replace("\\'", "'")
 
 
-def check(case, compiler, mode, include):
-    """Complaints about one compilation, and its number of lines."""
-    status, text = compile_text(compiler, include, case.path, mode)
-    clang = "clang" in compiler
+def check(case, compiler, mode):
+    """Complaints about one compilation, and its text."""
+    status, text = compiler.text(case.path, mode)
+    clang = compiler.clang
     lines = text.splitlines()
-    errors = [line for line in lines if re.search(r"(?:^|: )(?:fatal )?error: ", line)]
+    errors = [line for line in lines if is_error(line)]
     complaints = []
     if status == 0:
-        return ["it compiles"], len(lines)
-    if len(errors) != 1:
+        return ["it compiles"], text
+    limits = 1, MAX_LINES_CLANG_GENERIC if clang and mode == "generic" else MAX_LINES
+    due, limit = case.exceptions.get(f"{'clang' if clang else 'g++'} {mode}", limits)
+    if len(errors) != due:
         complaints.append(f"{len(errors)} errors")
-    limit = MAX_LINES_CLANG_GENERIC if clang and mode == "generic" else MAX_LINES
     if len(lines) > limit:
         complaints.append(f"{len(lines)} lines, more than {limit}")
     where = re.match(r"(.+?):(\d+):(\d+): (?:fatal )?error: ", errors[0]) if errors else None
@@ -107,7 +140,52 @@ def check(case, compiler, mode, include):
     for wanted in [reason] + ([] if case.code == "-" else [case.code]) + case.types:
         if normalize(wanted) not in plain:
             complaints.append(f"lacks '{wanted}'")
-    return complaints, len(lines)
+    return complaints, text
+
+
+def check_overloads(compiler, path=FOLDER / "overloads.cc"):
+    """Complaints about overloads.cc, and its text: each marked line has one error with its code, others have none."""
+    _, text = compiler.text(path, "plain", "-w", "-ferror-limit=0" if compiler.clang else "-fmax-errors=0")
+    due = {n: m[1] for n, line in enumerate(path.read_text().splitlines(), 1) if (m := re.search(r"// (TL-\S+)$", line))}
+    lines = text.splitlines()
+    starts = [n for n, line in enumerate(lines) if is_error(line)]
+    complaints, seen = [], set()
+    for begin, end in zip(starts, starts[1:] + [len(lines)]):
+        part = "\n".join(lines[begin:end])
+        where = re.match(rf"\S*{path.name}:(\d+):", part)
+        line = int(where[1]) if where else 0
+        if line not in due:
+            complaints.append(f"an error in a line without a mark: {lines[begin]}")
+        elif line in seen:
+            complaints.append(f"line {line}: a second error: {lines[begin]}")
+        elif f'"{due[line]}"' not in part:
+            complaints.append(f"line {line}: lacks {due[line]}: {lines[begin]}")
+        elif end - begin > MAX_LINES:
+            complaints.append(f"line {line}: {end - begin} lines, more than {MAX_LINES}")
+        seen.add(line)
+    return complaints + [f"line {line}: it compiles" for line in sorted(due.keys() - seen)], text
+
+
+def unreached(include, texts):
+    """Deleted overloads and literal verdicts of the headers that no text shows."""
+    reached = {(m[1], int(m[2])) for text in texts
+               for m in re.finditer(r"tlaloc/lang/(\w+\.h):(\d+):\d+: note: (?:declared here|.*explicitly deleted)", text)}
+    verdicts = set(re.findall(r'"(TL-[A-Z]+-\d+)", "([^"]*)"', normalize("\n".join(texts))))
+    missing = []
+    for header in sorted(pathlib.Path(include, "tlaloc", "lang").glob("*.h")):
+        begin = 1
+        source = header.read_text()
+        for n, line in enumerate(source.splitlines(), 1):
+            if line.lstrip().startswith("template <"):
+                begin = n
+            if line.endswith("= delete;"):
+                declaration = "\n".join(source.splitlines()[begin - 1:n])
+                if "auto Why" in declaration and not any((header.name, at) in reached for at in range(begin, n + 1)):
+                    missing.append(f"{header.name}:{n}: no mistake reaches this overload")
+        for code, reason in re.findall(r'"(TL-[A-Z]+-\d+)",\s*"([^"]+)"', source):
+            if not any(code == shown and normalize(reason) in text for shown, text in verdicts):
+                missing.append(f"{header.name}: no mistake gets {code}: {reason}")
+    return missing
 
 
 def available(compilers):
@@ -125,21 +203,36 @@ def run(include, compilers, jobs, names, table):
     cases = [Case(p) for p in paths]
     work = [(case, compiler, mode) for case in cases for compiler in compilers for mode in case.modes]
     failures = 0
-    rows = {}
+    rows, texts = {}, []
+
+    def report(where, compiler, complaints):
+        nonlocal failures
+        failures += len(complaints)
+        for complaint in complaints:
+            print(f"{where}: {compiler.name}: {complaint}")
+
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        correct = {c: pool.submit(compile_text, c, include, FOLDER / "correct.cc", "plain") for c in compilers}
-        results = pool.map(lambda w: check(*w, include), work)
-        for (case, compiler, mode), (complaints, lines) in zip(work, results):
-            rows.setdefault(case.path.stem, {})[f"{compiler} {mode}"] = lines
-            for complaint in complaints:
-                failures += 1
-                print(f"{case.path.stem}: {compiler}, {mode}: {complaint}")
         # The negative control: the same operations, used rightly, must compile.
-        for compiler, result in correct.items():
+        correct = [pool.submit(c.text, FOLDER / "correct.cc", "plain") for c in compilers]
+        overloads = [pool.submit(check_overloads, c) for c in compilers]
+        results = pool.map(lambda w: check(*w), work)
+        for (case, compiler, mode), (complaints, text) in zip(work, results):
+            rows.setdefault(case.path.stem, {})[f"{compiler.name} {mode}"] = len(text.splitlines())
+            report(f"{case.path.stem}, {mode}", compiler, complaints)
+            if not compiler.clang:  # which cuts texts
+                texts.append(text)
+        for compiler, result in zip(compilers, correct):
             status, text = result.result()
-            if status or text:
-                failures += 1
-                print(f"correct.cc: {compiler}: it should compile in silence\n{text}")
+            report("correct.cc", compiler, [f"it should compile in silence\n{text}"] if status or text else [])
+        for compiler, result in zip(compilers, overloads):
+            complaints, text = result.result()
+            report("overloads.cc", compiler, complaints)
+            if not compiler.clang:
+                texts.append(text)
+    if not names and texts:
+        missing = unreached(include, texts)
+        failures += len(missing)
+        print("".join(f"{line}\n" for line in missing), end="")
     if table:
         for name, lines in rows.items():
             print(f"{name:28}" + "".join(f"{key}: {n:3}   " for key, n in lines.items()))
@@ -147,7 +240,7 @@ def run(include, compilers, jobs, names, table):
     return failures
 
 
-def self_test(include, compiler):
+def self_test(compiler):
     """Each planted fault must be found."""
     good = (FOLDER / "mistakes" / "matmul_sizes.cc").read_text().replace("../model.h", str(FOLDER / "model.h"))
     planted = [
@@ -172,7 +265,7 @@ def self_test(include, compiler):
             case = Case(path)
             if what == "another column":  # the whole call is accepted; nothing before it is
                 case.columns, expected = range(1, 12), "outside the marked text"
-            complaints, _ = check(case, compiler, "typed", include)
+            complaints, _ = check(case, compiler, "typed")
         right = any(expected in c for c in complaints) if expected else not complaints
         if not right:
             failures += 1
@@ -180,12 +273,39 @@ def self_test(include, compiler):
     case = Case(FOLDER / "mistakes" / "matmul_sizes.cc")
     global MAX_LINES
     MAX_LINES, kept = 3, MAX_LINES
-    complaints, _ = check(case, compiler, "typed", include)
+    complaints, _ = check(case, compiler, "typed")
     MAX_LINES = kept
     if not any("more than 3" in c for c in complaints):
         failures += 1
         print(f"self-test: too many lines: got {complaints}")
-    print(f"self-test: {len(planted) + 1} planted faults, {failures} failures")
+    lines = """#include "model.h"
+void f(const Mlp& m, Images x) {
+  x + m.w2;  // TL-SHAPE-001
+  x - m.w2;  // TL-SHAPE-003
+  x * m.w2;
+  x - 1;     // TL-SHAPE-001
+}
+"""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "case.cc")
+        path.write_text(lines.replace("model.h", str(FOLDER / "model.h")))
+        complaints, text = check_overloads(compiler, path)
+    for expected in ["line 4: lacks TL-SHAPE-003", "without a mark", "line 6: it compiles"]:
+        if not any(expected in c for c in complaints):
+            failures += 1
+            print(f"self-test: overloads: expected {expected}, got {complaints}")
+    if len(complaints) != 3:
+        failures += 1
+        print(f"self-test: overloads: got {complaints}")
+    if not compiler.clang:
+        missing = unreached(compiler.include, [text])
+        for header, line, reached in [("operators.h", "operator+(", True), ("operators.h", "operator*=(", False)]:
+            source = pathlib.Path(compiler.include, "tlaloc", "lang", header).read_text().splitlines()
+            at = next(n for n, text in enumerate(source, 1) if line in text and text.endswith("= delete;"))
+            if any(m.startswith(f"{header}:{at}:") for m in missing) == reached:
+                failures += 1
+                print(f"self-test: {header}:{at} should be {'reached' if reached else 'missed'}")
+    print(f"self-test: {len(planted) + 5} planted faults, {failures} failures")
     return failures
 
 
@@ -201,9 +321,11 @@ def main():
     compilers = available(options.compiler or COMPILERS)
     if not compilers:
         sys.exit("no compiler was found")
-    if options.self_test:
-        sys.exit(1 if self_test(options.include, compilers[0]) else 0)
-    sys.exit(1 if run(options.include, compilers, options.jobs, options.names, options.table) else 0)
+    with tempfile.TemporaryDirectory() as folder:
+        compilers = [Compiler(c, options.include, folder) for c in compilers]
+        if options.self_test:
+            sys.exit(1 if self_test(compilers[0]) else 0)
+        sys.exit(1 if run(options.include, compilers, options.jobs, options.names, options.table) else 0)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <type_traits>
 
 #include "tlaloc/lang/core.h"
@@ -99,6 +100,12 @@ template <class D>
 inline constexpr bool kIsDim<const D> = DimValue<D>;
 }  // namespace detail
 
+/// The size that marks what stands in an axis's place and is none; rules::choose refuses it.
+inline constexpr std::int64_t kNoAxis = INT64_MIN;
+template <class D>
+constexpr core::AxisSpec spec_of(D) {
+  return {.size = kNoAxis};
+}
 template <class D>
   requires AxisValue<D>
 constexpr core::AxisSpec spec_of(D) {

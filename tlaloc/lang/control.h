@@ -172,8 +172,12 @@ auto cond(const P& p, F then, G otherwise, const A&... args) {
   using R1 = decltype(then(detail::lvalue<detail::Lift<A>>()...));
   using R2 = decltype(otherwise(detail::lvalue<detail::Lift<A>>()...));
   detail::check_branches(std::type_identity<R1>{}, std::type_identity<R2>{});
-  using R = typename detail::Join<R1, R2>::type;
-  return detail::run_cond<R>(detail::scalar_ref(p), then, otherwise, detail::lift(args)...);
+  if constexpr (IsMistake<detail::branches_verdict<R1, R2>()>) {
+    return Refused();
+  } else {
+    using R = typename detail::Join<R1, R2>::type;
+    return detail::run_cond<R>(detail::scalar_ref(p), then, otherwise, detail::lift(args)...);
+  }
 }
 template <class P, class F, class G, class... A, auto Why = detail::kCond<P, F, G, A...>>
   requires IsMistake<Why>
@@ -184,17 +188,21 @@ Refused cond(const P&, F, G, const A&...) = delete;
 template <class I, class... F, auto Why = detail::kSwitch<I, F...>>
 auto switch_case(const I& index, F... branches) {
   detail::check_branches(std::type_identity<decltype(branches())>{}...);
-  using R = typename detail::Join<decltype(branches())...>::type;
-  std::tuple<detail::Callee<R, F>...> callees{detail::Callee<R, F>(branches)...};
-  return std::apply(
-      [&](auto&... callee) {
-        const core::Function functions[]{callee.function()...};
-        const core::Leaves out = core::switch_case(detail::scalar_ref(index), functions,
-                                                   detail::flatten_arguments(), Where{});
-        detail::Rebuilder r{.in = out};
-        return detail::take_result<R>(r);
-      },
-      callees);
+  if constexpr (IsMistake<detail::branches_verdict<decltype(branches())...>()>) {
+    return Refused();
+  } else {
+    using R = typename detail::Join<decltype(branches())...>::type;
+    std::tuple<detail::Callee<R, F>...> callees{detail::Callee<R, F>(branches)...};
+    return std::apply(
+        [&](auto&... callee) {
+          const core::Function functions[]{callee.function()...};
+          const core::Leaves out = core::switch_case(detail::scalar_ref(index), functions,
+                                                     detail::flatten_arguments(), Where{});
+          detail::Rebuilder r{.in = out};
+          return detail::take_result<R>(r);
+        },
+        callees);
+  }
 }
 template <class I, class... F, auto Why = detail::kSwitch<I, F...>>
   requires IsMistake<Why>
@@ -279,16 +287,23 @@ template <class P, class F, class C, auto Why = detail::kWhile<P, F, C>>
 detail::Lift<C> while_loop(P condition, F body, const C& init, std::int64_t max_trips = 0,
                            Where where = Where::current()) {
   using X = detail::Lift<C>;
-  detail::check_condition(std::type_identity<decltype(condition(detail::lvalue<X>()))>{});
-  detail::check_carry<X>(std::type_identity<decltype(body(detail::lvalue<X>()))>{});
-  const X first = detail::lift(init);
-  using Test = std::conditional_t<std::is_same_v<X, Array>, Array, Tensor<bool>>;
-  detail::Callee<Test, P, X> test(condition, first);
-  detail::Callee<X, F, X> step(body, first);
-  const core::Leaves out = core::while_loop(test.function(), step.function(),
-                                            detail::flatten_arguments(first), max_trips, where);
-  detail::Rebuilder r{.in = out};
-  return r.take(first);
+  using Holds = decltype(condition(detail::lvalue<X>()));
+  using Next = decltype(body(detail::lvalue<X>()));
+  detail::check_condition(std::type_identity<Holds>{});
+  detail::check_carry<X>(std::type_identity<Next>{});
+  if constexpr (IsMistake<detail::condition_result_verdict<Holds>()> ||
+                IsMistake<detail::carry_verdict<Next, X>()>) {
+    return Refused();
+  } else {
+    const X first = detail::lift(init);
+    using Test = std::conditional_t<std::is_same_v<X, Array>, Array, Tensor<bool>>;
+    detail::Callee<Test, P, X> test(condition, first);
+    detail::Callee<X, F, X> step(body, first);
+    const core::Leaves out = core::while_loop(test.function(), step.function(),
+                                              detail::flatten_arguments(first), max_trips, where);
+    detail::Rebuilder r{.in = out};
+    return r.take(first);
+  }
 }
 template <class P, class F, class C, auto Why = detail::kWhile<P, F, C>>
   requires IsMistake<Why>
@@ -301,15 +316,19 @@ detail::Lift<C> fori_loop(const L& low, const H& high, F body, const C& init,
                           Where where = Where::current()) {
   using X = detail::Lift<C>;
   using I = detail::CounterOf<L, H>;
-  detail::check_carry<X>(
-      std::type_identity<decltype(body(detail::lvalue<I>(), detail::lvalue<X>()))>{});
-  const X first = detail::lift(init);
-  const I begin = low, end = high;
-  detail::Callee<X, F, I, X> step(body, begin, first);
-  const core::Leaves out = core::fori_loop(begin.ref(), end.ref(), step.function(),
-                                           detail::flatten_arguments(first), where);
-  detail::Rebuilder r{.in = out};
-  return r.take(first);
+  using Next = decltype(body(detail::lvalue<I>(), detail::lvalue<X>()));
+  detail::check_carry<X>(std::type_identity<Next>{});
+  if constexpr (IsMistake<detail::carry_verdict<Next, X>()>) {
+    return Refused();
+  } else {
+    const X first = detail::lift(init);
+    const I begin = low, end = high;
+    detail::Callee<X, F, I, X> step(body, begin, first);
+    const core::Leaves out = core::fori_loop(begin.ref(), end.ref(), step.function(),
+                                             detail::flatten_arguments(first), where);
+    detail::Rebuilder r{.in = out};
+    return r.take(first);
+  }
 }
 template <class L, class H, class F, class C, auto Why = detail::kFori<L, H, F, C>>
   requires IsMistake<Why>

@@ -41,16 +41,22 @@ struct CustomJvpPolicy {
   template <class R, class... A>
   using Output = R;
 
+  /// The result type is deduced, so that this is instantiated at the call and its errors name that.
   template <class R, class F, class... A>
-  static R run(F& f, Rule& rule, Where where, const A&... args) {
+  static auto run(F& f, Rule& rule, Where where, const A&... args) {
     using Due = std::pair<R, R>;
-    check_rule<Due>(std::type_identity<decltype(rule(lvalue<A>()..., lvalue<A>()...))>{});
-    Callee<R, F, A...> callee(f, args...);
-    Callee<Due, Rule, A..., A...> derivative(rule, args..., args...);
-    const core::Leaves out = core::custom_jvp(callee.function(), derivative.function(),
-                                              flatten_arguments(args...), where);
-    Rebuilder r{.in = out};
-    return take_result<R>(r);
+    using Ruled = decltype(rule(lvalue<A>()..., lvalue<A>()...));
+    check_rule<Due>(std::type_identity<Ruled>{});
+    if constexpr (IsMistake<rule_verdict<Ruled, Due>()>) {
+      return Refused();
+    } else {
+      Callee<R, F, A...> callee(f, args...);
+      Callee<Due, Rule, A..., A...> derivative(rule, args..., args...);
+      const core::Leaves out = core::custom_jvp(callee.function(), derivative.function(),
+                                                flatten_arguments(args...), where);
+      Rebuilder r{.in = out};
+      return take_result<R>(r);
+    }
   }
 };
 
@@ -139,13 +145,27 @@ struct CustomVjpPolicy {
     }
   };
 
+  /// As in CustomJvpPolicy.
   template <class R, class F, class... A>
-  static R run(F& f, State& state, Where where, const A&... args) {
+  static auto run(F& f, State& state, Where where, const A&... args) {
     using Pair = decltype(state.forward(lvalue<A>()...));
     using S = typename ResidualsOf<Pair>::type;
     check_rule<std::pair<R, S>>(std::type_identity<Pair>{});
-    check_rule<typename CotangentsOf<A...>::type>(
-        std::type_identity<decltype(state.backward(lvalue<S>(), lvalue<R>()))>{});
+    if constexpr (IsMistake<rule_verdict<Pair, std::pair<R, S>>()>) {
+      return Refused();
+    } else {
+      using Due = typename CotangentsOf<A...>::type;
+      using Cotangents = decltype(state.backward(lvalue<S>(), lvalue<R>()));
+      check_rule<Due>(std::type_identity<Cotangents>{});
+      if constexpr (IsMistake<rule_verdict<Cotangents, Due>()>) {
+        return Refused();
+      } else {
+        return run_rules<R, S>(f, state, where, args...);
+      }
+    }
+  }
+  template <class R, class S, class F, class... A>
+  static R run_rules(F& f, State& state, Where where, const A&... args) {
     using Pairs = Rules<R, S, A...>;
     Callee<R, F, A...> callee(f, args...);
     Pairs rules{state, std::tuple<const A&...>(args...), {}, {}};

@@ -45,7 +45,7 @@ struct PadRule;
 template <auto... A, class Selector, class N>
 struct PadRule<Dims<A...>, Selector, N> {
   static constexpr rules::Over plan =
-      rules::pad_one(kSpecs<A...>, Selector::spec, N::list[0], N::list[1], N::list[2]);
+      rules::pad(kSpecs<A...>, Selector::spec, N::list[0], N::list[1], N::list[2]);
   template <class T>
   using Result = Pick<T, PadRule, A...>;
 };

@@ -21,7 +21,10 @@ struct Ints {
   int size = 0;
   int list[kMaxRank]{};
 
-  constexpr void add(int value) { list[size++] = value; }
+  /// What does not fit is dropped: then the rank is too high, and Plan::push has said so.
+  constexpr void add(int value) {
+    if (size < kMaxRank) list[size++] = value;
+  }
   constexpr bool has(int value) const {
     for (int i = 0; i < size; ++i) {
       if (list[i] == value) return true;
@@ -108,9 +111,13 @@ struct Chosen {
 };
 /// Resolves a selector: a named axis, or an anonymous spec whose size is an index, negative from
 /// the end. Errors: TL-AXIS-001 (none such), TL-AXIS-002 (the name stands twice), TL-SHAPE-003
-/// (same name, another size).
+/// (same name, another size), TL-AXIS-004 (neither an index nor an axis).
 constexpr Chosen choose(Axes a, const AxisSpec& selector) {
   Chosen chosen;
+  if (selector.size == kNoAxis) {
+    chosen.fault = {"TL-AXIS-004", "an index or an axis is due"};
+    return chosen;
+  }
   if (is_named(selector)) {
     const int i = find(a, selector);
     if (i == -1) {

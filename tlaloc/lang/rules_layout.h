@@ -340,48 +340,22 @@ constexpr Over slice(Axes a, const AxisSpec& selector, std::int64_t low, std::in
   return plan;
 }
 
-/// Each axis grows by low + high, and by `interior` between elements. Entries count from axis 0.
-/// Errors: TL-RANK-001, TL-SHAPE-007 (less than nothing is left).
-constexpr Plan pad(Axes a, std::span<const std::int64_t> low, std::span<const std::int64_t> high,
-                   std::span<const std::int64_t> interior) {
-  Plan plan;
-  if (low.size() != a.size() || high.size() != a.size() || interior.size() != a.size()) {
-    plan.refuse({"TL-RANK-001", "one entry per axis"});
-    return plan;
-  }
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    const AxisSpec& axis = a[i];
-    if (low[i] == 0 && high[i] == 0 && interior[i] == 0) {
-      plan.keep(static_cast<int>(i));
-    } else if (axis.size < 0) {
-      plan.add(-1);
-    } else {
-      const std::int64_t gaps = axis.size > 1 ? axis.size - 1 : 0;
-      const std::int64_t size = axis.size + gaps * interior[i] + low[i] + high[i];
-      if (size < 0 || interior[i] < 0) {
-        plan.refuse({"TL-SHAPE-007", "cuts more than there is of", &axis});
-        return plan;
-      }
-      plan.add(size);
-    }
-  }
-  return plan;
-}
-
-/// The same for one axis. Errors: TL-AXIS-001, TL-SHAPE-007.
-constexpr Over pad_one(Axes a, const AxisSpec& selector, std::int64_t low, std::int64_t high,
-                       std::int64_t interior) {
+/// One axis grows by low + high, and by `interior` between elements. Errors: TL-AXIS-001,
+/// TL-SHAPE-007 (less than nothing is left).
+constexpr Over pad(Axes a, const AxisSpec& selector, std::int64_t low, std::int64_t high,
+                   std::int64_t interior) {
   Over plan = keep_all(a, selector);
-  if (!plan.ok()) return plan;
-  std::int64_t lows[kMaxRank]{}, highs[kMaxRank]{}, interiors[kMaxRank]{};
-  const int axis = plan.axes_over[0];
-  lows[axis] = low;
-  highs[axis] = high;
-  interiors[axis] = interior;
-  const std::size_t n = a.size();
-  const Plan all = pad(a, {lows, n}, {highs, n}, {interiors, n});
-  plan.fault = all.fault;
-  plan.axes[axis] = all.axes[axis];
+  if (!plan.ok() || (low == 0 && high == 0 && interior == 0)) return plan;
+  const int i = plan.axes_over[0];
+  const AxisSpec& axis = at(a, i);
+  std::int64_t size = -1;
+  if (axis.size >= 0) {
+    const std::int64_t gaps = axis.size > 1 ? axis.size - 1 : 0;
+    size = axis.size + gaps * interior + low + high;
+    if (size < 0 || interior < 0)
+      plan.refuse({"TL-SHAPE-007", "cuts more than there is of", &axis});
+  }
+  plan.axes[i] = {.size = size};
   return plan;
 }
 

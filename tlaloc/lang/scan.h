@@ -132,24 +132,32 @@ auto scan(F f, const C& init, const X& xs = {}, ScanOptions options = {},
   if constexpr (std::is_same_v<X, Omitted>) {
     using Result = decltype(f(detail::lvalue<Carry>()));
     detail::check_step<Carry>(std::type_identity<Result>{});
-    using Y = typename detail::StepParts<Result>::Y;
-    detail::Callee<std::pair<Carry, Y>, F, Carry> step(f, first);
-    const core::Leaves out =
-        core::scan(step.function(), detail::flatten_arguments(first), core::Leaves(),
-                   (spec_of(Length).size, ...), options.reverse, where);
-    return detail::scan_result<(Length, ...), Y, Carry>(out);
+    if constexpr (IsMistake<detail::step_verdict<Result, Carry>()>) {
+      return std::pair<Refused, Refused>();
+    } else {
+      using Y = typename detail::StepParts<Result>::Y;
+      detail::Callee<std::pair<Carry, Y>, F, Carry> step(f, first);
+      const core::Leaves out =
+          core::scan(step.function(), detail::flatten_arguments(first), core::Leaves(),
+                     (spec_of(Length).size, ...), options.reverse, where);
+      return detail::scan_result<(Length, ...), Y, Carry>(out);
+    }
   } else {
     using E = detail::Elements<X>;
     using Result = decltype(f(detail::lvalue<Carry>(), detail::lvalue<typename E::type>()));
     detail::check_step<Carry>(std::type_identity<Result>{});
-    using Y = typename detail::StepParts<Result>::Y;
-    const typename E::type element = E::of(xs);
-    detail::Callee<std::pair<Carry, Y>, F, Carry, typename E::type> step(f, first, element);
-    core::Leaves elements;
-    detail::flatten(xs, elements);
-    const core::Leaves out = core::scan(step.function(), detail::flatten_arguments(first), elements,
-                                        -1, options.reverse, where);
-    return detail::scan_result<E::axis, Y, Carry>(out);
+    if constexpr (IsMistake<detail::step_verdict<Result, Carry>()>) {
+      return std::pair<Refused, Refused>();
+    } else {
+      using Y = typename detail::StepParts<Result>::Y;
+      const typename E::type element = E::of(xs);
+      detail::Callee<std::pair<Carry, Y>, F, Carry, typename E::type> step(f, first, element);
+      core::Leaves elements;
+      detail::flatten(xs, elements);
+      const core::Leaves out = core::scan(step.function(), detail::flatten_arguments(first),
+                                          elements, -1, options.reverse, where);
+      return detail::scan_result<E::axis, Y, Carry>(out);
+    }
   }
 }
 template <auto... Length, class F, class C, class X = Omitted,

@@ -126,9 +126,10 @@ class GenericTangents {
   GenericTangents(F f, Where where) : f_(std::move(f)), where_(where) {}
   template <class... A, auto Why = kWithTangents<N, Lift<A>...>>
   auto operator()(const A&... a) const {
-    using P = Part<kChosen<N>, Lift<A>...>;
-    return call(typename P::Front{}, std::make_index_sequence<kChosen<N>>{},
-                std::tuple<const Lift<A>&...>(lift(a)...));
+    using Front = typename Part<kChosen<N>, Lift<A>...>::Front;
+    // In one statement: see Transformed.
+    return run(checked<Policy>(std::type_identity<decltype(result(Front{}))>{}), Front{},
+               std::make_index_sequence<kChosen<N>>{}, std::tuple<const Lift<A>&...>(lift(a)...));
   }
   template <class... A, auto Why = kWithTangents<N, Lift<A>...>>
     requires IsMistake<Why>
@@ -144,31 +145,21 @@ class GenericTangents {
   static Refused refuse();
   template <class X>
   static X& lvalue();
-  template <class... A, std::size_t... J, class All>
-  auto call(Types<A...>, std::index_sequence<J...>, const All& all) const {
-    return run<A...>(std::type_identity<decltype(f_(lvalue<A>()...))>{},
-                     front(std::index_sequence_for<A...>{}, all),
-                     std::get<sizeof...(A) + J>(all)...);
-  }
-  template <std::size_t... I, class All>
-  static auto front(std::index_sequence<I...>, const All& all) {
-    return std::tie(std::get<I>(all)...);
-  }
-  template <class... A, class R, class... D, auto Why = Policy::template result<R>>
-  typename Policy::template Output<R, A...> run(std::type_identity<R>,
-                                                const std::tuple<const A&...>& all,
-                                                const D&... tangents) const {
-    if constexpr (!IsMistake<Policy::template result<R>>) {
-      return Policy::template run<R>(f_, where_, all, tangents...);
+  template <class... A>
+  static auto result(Types<A...>) -> decltype(lvalue<F>()(lvalue<A>()...));
+  template <class R, class... A, std::size_t... J, class All>
+  auto run(std::type_identity<R>, Types<A...>, std::index_sequence<J...>, const All& all) const {
+    if constexpr (std::is_same_v<R, Refused>) {
+      return Refused();
     } else {
-      throw 0;  // never: the other overload is chosen
+      return Policy::template run<R>(f_, where_, front<A...>(std::index_sequence_for<A...>{}, all),
+                                     std::get<sizeof...(A) + J>(all)...);
     }
   }
-  template <class... A, class R, class... D, auto Why = Policy::template result<R>>
-    requires IsMistake<Why>
-  typename Policy::template Output<R, A...> run(std::type_identity<R>,
-                                                const std::tuple<const A&...>&,
-                                                const D&...) const = delete;
+  template <class... A, std::size_t... I, class All>
+  static std::tuple<const A&...> front(std::index_sequence<I...>, const All& all) {
+    return std::tie(std::get<I>(all)...);
+  }
 
   mutable F f_;
   Where where_;

@@ -86,7 +86,8 @@ class Tensor : operators::Found {
   static_assert(
       (detail::kIsDim<decltype(D)> && ...),
       "TL-TYPE-001: an axis is an int, Axis, Bounded or any; write int(n) for other sizes");
-  static_assert(((spec_of(D).size >= -1) && ...), "TL-TYPE-001: a size is at least 0");
+  static_assert(((spec_of(D).size >= -1 || spec_of(D).size == kNoAxis) && ...),
+                "TL-TYPE-001: a size is at least 0");
   static_assert(sizeof...(D) <= kMaxRank, "TL-RANK-002: rank above 12");
 
  public:
@@ -160,12 +161,12 @@ class Tensor : operators::Found {
   /// Along axis 0: an integer drops the axis, a tensor of integers puts its axes in the place. A
   /// negative index counts from the end; out of range: TL-INDEX-001, in a trace clamped.
   /// Errors: TL-AXIS-001 (rank 0), TL-DTYPE-003 (no integer).
-  template <class I, auto Why = detail::kTake<Tensor, detail::FirstAxis, I>>
+  template <class I, class From = Tensor, auto Why = detail::kTake<From, detail::FirstAxis, I>>
   typename detail::TakeResult<Tensor, detail::FirstAxis, I>::type operator[](const I& i) const {
     using R = typename detail::TakeResult<Tensor, detail::FirstAxis, I>::type;
     return R(core::take(ref_, 0, detail::index_ref(i), R::axes(), Where{}));
   }
-  template <class I, auto Why = detail::kTake<Tensor, detail::FirstAxis, I>>
+  template <class I, class From = Tensor, auto Why = detail::kTake<From, detail::FirstAxis, I>>
     requires IsMistake<Why>
   Refused operator[](const I&) const = delete;
   /// A tensor is no condition, not even a concrete one: what runs today would fail under jit.

@@ -228,14 +228,18 @@ class Callee {
   static void call(void* self, const core::Leaves& in, core::Leaves& out) {
     auto& callee = *static_cast<Callee*>(self);
     Rebuilder r{in};
-    std::apply(
-        [&](const A&... like) {
-          std::tuple<A...> arguments{r.take(like)...};  // braces keep the order
-          const R result = std::apply(callee.f_, arguments);
-          flatten(result, out);
-          out.keep(new R(stripped(result)), &destroy<R>);
-        },
-        callee.prototypes_);
+    callee.call_on(r, out, std::index_sequence_for<A...>{});
+  }
+  template <std::size_t... I>
+  void call_on(Rebuilder& r, core::Leaves& out, std::index_sequence<I...>) {
+    std::tuple<A...> arguments{r.take(std::get<I>(prototypes_))...};  // braces keep the order
+    // A callable whose body is in error can't be called a second time in clang, which has reported
+    // the error and would report this call too.
+    if constexpr (requires { f_(std::get<I>(arguments)...); }) {
+      const R result = f_(std::get<I>(arguments)...);
+      flatten(result, out);
+      out.keep(new R(stripped(result)), &destroy<R>);
+    }
   }
 
   F& f_;
@@ -285,6 +289,29 @@ consteval auto result_verdict() {
     return kTree<R>;
 }
 
+/// Refuses a result that is known only in the call.
+template <class Policy, class R, auto Why = Policy::template result<R>>
+std::type_identity<R> checked(std::type_identity<R> result) {
+  return result;
+}
+template <class Policy, class R, auto Why = Policy::template result<R>>
+  requires IsMistake<Why>
+std::type_identity<Refused> checked(std::type_identity<R>) = delete;
+
+/// The verdict on a callable with one signature.
+template <class Policy>
+struct FixedVerdict {
+  template <class F, class R, class... P>
+  struct On {
+    static consteval auto get() {
+      if constexpr (IsMistake<Policy::template result<R>>)
+        return Policy::template result<R>;
+      else
+        return Policy::template arguments<std::remove_cvref_t<P>...>;
+    }
+  };
+};
+
 template <class Policy>
 struct Transformed {
   using State = typename Policy::State;
@@ -295,7 +322,7 @@ struct Transformed {
     Typed(F f, Where where, State state = {})
         : f_(std::move(f)), state_(std::move(state)), where_(where) {}
     typename Policy::template Output<R, std::remove_cvref_t<P>...> operator()(P... a) const {
-      if constexpr (!IsMistake<Policy::template result<R>>) {
+      if constexpr (!IsMistake<FixedVerdict<Policy>::template On<F, R, P...>::get()>) {
         return Policy::template run<R>(f_, state_, where_,
                                        static_cast<const std::remove_cvref_t<P>&>(a)...);
       } else {
@@ -318,8 +345,10 @@ struct Transformed {
         : f_(std::move(f)), state_(std::move(state)), where_(where) {}
     template <class... A, auto Why = Policy::template arguments<Lift<A>...>>
     auto operator()(const A&... a) const {
-      return run<Lift<A>...>(f_, state_, where_,
-                             std::type_identity<decltype(f_(lvalue<Lift<A>>()...))>{}, lift(a)...);
+      // f is called here, not in a signature, so that an error in its body names the fewest
+      // callers; and in one statement with all the rest, which clang drops then.
+      return run(checked<Policy>(std::type_identity<decltype(f_(lvalue<Lift<A>>()...))>{}),
+                 static_cast<const Lift<A>&>(lift(a))...);
     }
     template <class... A, auto Why = Policy::template arguments<Lift<A>...>>
       requires IsMistake<Why>
@@ -339,19 +368,13 @@ struct Transformed {
     static Refused refuse();
     template <class X>
     static X& lvalue();
-    template <class... A, class R, auto Why = Policy::template result<R>>
-    static typename Policy::template Output<R, A...> run(F& f, State& state, Where where,
-                                                         std::type_identity<R>, const A&... a) {
-      if constexpr (!IsMistake<Policy::template result<R>>) {
-        return Policy::template run<R>(f, state, where, a...);
-      } else {
-        throw 0;  // never: the other overload is chosen
-      }
+    template <class R, class... A>
+    auto run(std::type_identity<R>, const A&... a) const {
+      if constexpr (std::is_same_v<R, Refused>)
+        return Refused();
+      else
+        return Policy::template run<R>(f_, state_, where_, a...);
     }
-    template <class... A, class R, auto Why = Policy::template result<R>>
-      requires IsMistake<Why>
-    static typename Policy::template Output<R, A...> run(F&, State&, Where, std::type_identity<R>,
-                                                         const A&...) = delete;
 
     mutable F f_;
     mutable State state_;
@@ -371,18 +394,6 @@ struct TransformedImpl<Policy, F> {
 template <class Policy, class F>
 using Transform = typename TransformedImpl<Policy, F>::type;
 
-template <class Policy>
-struct FixedVerdict {
-  template <class F, class R, class... P>
-  struct On {
-    static consteval auto get() {
-      if constexpr (IsMistake<Policy::template result<R>>)
-        return Policy::template result<R>;
-      else
-        return Policy::template arguments<std::remove_cvref_t<P>...>;
-    }
-  };
-};
 template <class Policy, class F>
 consteval auto transform_verdict() {
   if constexpr (!is_callable<F>()) {

@@ -80,7 +80,16 @@ TEST(Typed, OperatorsBroadcastByName) {
   EXPECT_THAT(values(maximum(x, 4)), ElementsAre(4, 4, 4, 4, 5, 6));
   EXPECT_THAT(values(transpose<width, batch>(x)), ElementsAre(1, 3, 5, 2, 4, 6));
   EXPECT_EQ(x.size(0), 3);
-  EXPECT_EQ(sqrt(16.0), 4.0);
+}
+
+TEST(Typed, FunctionsOfNumbersGiveWhatScalarTensorsGive) {
+  EXPECT_EQ(tlaloc::sqrt(16.0), 4.0);
+  static_assert(std::is_same_v<decltype(tlaloc::exp(0.7F)), float>);
+  EXPECT_EQ(tlaloc::exp(0.7F), tlaloc::exp(Tensor<float>(0.7F)).item());
+  EXPECT_EQ(tlaloc::erf_inv(0.3), tlaloc::erf_inv(Tensor<double>(0.3)).item());
+  EXPECT_EQ(tlaloc::tanh(0.25L), std::tanh(0.25));
+  // In a trace a number stays a number.
+  EXPECT_EQ(grad([](Tensor<double> x) { return x * tlaloc::exp(1.0); })(2.0).item(), std::exp(1.0));
 }
 
 TEST(Typed, ArraysFollowTheSameRule) {

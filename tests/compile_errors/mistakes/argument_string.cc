@@ -1,8 +1,8 @@
 // TL-TREE-001: inner.name: not a tree
 // modes: plain
-#include <string>
-
 #include "../model.h"
+
+#include <string>
 
 struct Inner {
   tl::Tensor<float, hidden> b;

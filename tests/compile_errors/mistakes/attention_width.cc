@@ -6,8 +6,7 @@
 
 void train(const Mlp& model, const Images& images) {
   auto gradient = tl::grad([](MODEL m, IMAGES x) {
-    return tl::mean(tl::attention(x, tl::matmul(x, m.w1),
-                                  x));  // error in: attention(x, tl::matmul(x, m.w1), x)
+    return tl::mean(tl::attention(x, tl::matmul(x, m.w1), x));  // error in: attention(x, tl::matmul(x, m.w1), x)
   });
   gradient(model, images);
 }

@@ -5,8 +5,7 @@
 
 void train(const Mlp& model, const Images& images) {
   auto gradient = tl::grad([](MODEL m, IMAGES x) {
-    return tl::mean(tl::slice<length, 0, 600>(m.words)) +
-           tl::mean(x);  // error in: slice<length, 0, 600>(m.words)
+    return tl::mean(tl::slice<length, 0, 600>(m.words)) + tl::mean(x);  // error in: slice<length, 0, 600>(m.words)
   });
   gradient(model, images);
 }

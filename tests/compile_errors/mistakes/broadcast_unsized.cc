@@ -5,8 +5,7 @@
 
 void train(const Mlp& model, const Images& images) {
   auto gradient = tl::grad([](MODEL m, IMAGES x) {
-    return tl::mean(tl::broadcast_to<batch, hidden>(m.b1)) +
-           tl::mean(x);  // error in: broadcast_to<batch, hidden>(m.b1)
+    return tl::mean(tl::broadcast_to<batch, hidden>(m.b1)) + tl::mean(x);  // error in: broadcast_to<batch, hidden>(m.b1)
   });
   gradient(model, images);
 }

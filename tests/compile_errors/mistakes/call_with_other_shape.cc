@@ -6,5 +6,5 @@
 
 void train(const Mlp& model, const tl::Tensor<float, batch, hidden>& h) {
   auto gradient = tl::grad([](const Mlp&, Images x) { return tl::mean(x); });
-  gradient(model, h);  // error in: h)
+  gradient(model, h);  // error in: gradient(model, h)
 }

@@ -5,8 +5,7 @@
 
 void train(const Mlp& model, const Images& images) {
   auto gradient = tl::grad([](MODEL, IMAGES x) {
-    return tl::cond(
-        x > 0, [&] { return tl::mean(x); }, [&] { return tl::sum(x); });  // error in: cond(x > 0,
+    return tl::cond(x > 0, [&] { return tl::mean(x); }, [&] { return tl::sum(x); });  // error in: cond(x > 0,
   });
   gradient(model, images);
 }

@@ -6,8 +6,7 @@
 
 void train(const Mlp& model, const Images& images) {
   auto gradient = tl::grad([](MODEL m, IMAGES x) {
-    return tl::mean(tl::contract(tl::matmul(x, m.w1), m.w4,
-                                 embed));  // error in: contract(tl::matmul(x, m.w1), m.w4, embed)
+    return tl::mean(tl::contract(tl::matmul(x, m.w1), m.w4, embed));  // error in: contract(tl::matmul(x, m.w1), m.w4, embed)
   });
   gradient(model, images);
 }

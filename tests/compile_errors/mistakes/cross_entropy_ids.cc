@@ -5,8 +5,7 @@
 
 void train(const Mlp& model, const Images& images) {
   auto gradient = tl::grad([](MODEL m, IMAGES x) {
-    return tl::mean(tl::cross_entropy(tl::matmul(x, m.w1),
-                                      x));  // error in: cross_entropy(tl::matmul(x, m.w1), x)
+    return tl::mean(tl::cross_entropy(tl::matmul(x, m.w1), x));  // error in: cross_entropy(tl::matmul(x, m.w1), x)
   });
   gradient(model, images);
 }

@@ -2,5 +2,4 @@
 // modes: plain
 #include "../model.h"
 
-auto gradient =
-    tl::grad([](const Labels& y) { return tl::mean(tl::cast<float>(y)); });  // error in: grad(
+auto gradient = tl::grad([](const Labels& y) { return tl::mean(tl::cast<float>(y)); });  // error in: grad(

@@ -5,7 +5,8 @@
 
 void train(const Mlp& model, const Images& images) {
   auto gradient = tl::grad([](MODEL, IMAGES x) {
-    return tl::mean(x[1.5]);  // error in: x[1.5]
+    auto row = x[1.5];  // error in: x[1.5]
+    return tl::mean(row);
   });
   gradient(model, images);
 }

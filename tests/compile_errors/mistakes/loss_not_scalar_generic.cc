@@ -5,6 +5,8 @@
 #include "../model.h"
 
 void train(const Mlp& model, const Images& images) {
-  auto gradient = tl::grad([](const auto& m, auto x) { return tl::matmul(x, m.w1); });
+  auto gradient = tl::grad([](const auto& m, auto x) {
+    return tl::matmul(x, m.w1);
+  });
   gradient(model, images);  // error in: gradient(model, images)
 }

@@ -6,8 +6,7 @@
 
 void train(const Mlp& model, const Images& images) {
   auto gradient = tl::grad([](MODEL m, IMAGES x) {
-    return tl::mean(
-        tl::matmul(tl::matmul(x, m.w1), m.w4));  // error in: matmul(tl::matmul(x, m.w1), m.w4)
+    return tl::mean(tl::matmul(tl::matmul(x, m.w1), m.w4));  // error in: matmul(tl::matmul(x, m.w1), m.w4)
   });
   gradient(model, images);
 }

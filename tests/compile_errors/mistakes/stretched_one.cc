@@ -6,8 +6,7 @@
 
 void train(const Mlp& model, const Images& images) {
   auto gradient = tl::grad([](MODEL, IMAGES x) {
-    return tl::mean(tl::sum_keep<1>(x) +
-                    tl::sum<0>(x));  // error in: tl::sum_keep<1>(x) + tl::sum<0>(x)
+    return tl::mean(tl::sum_keep<1>(x) + tl::sum<0>(x));  // error in: tl::sum_keep<1>(x) + tl::sum<0>(x)
   });
   gradient(model, images);
 }

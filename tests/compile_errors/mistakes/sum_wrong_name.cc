@@ -5,8 +5,7 @@
 
 void train(const Mlp& model, const Images& images) {
   auto gradient = tl::grad([](MODEL m, IMAGES x) {
-    return tl::mean(
-        tl::sum(tl::matmul(x, m.w1), embed));  // error in: sum(tl::matmul(x, m.w1), embed)
+    return tl::mean(tl::sum(tl::matmul(x, m.w1), embed));  // error in: sum(tl::matmul(x, m.w1), embed)
   });
   gradient(model, images);
 }

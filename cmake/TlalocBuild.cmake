@@ -34,6 +34,7 @@ if(TLALOC_FUZZ)
     message(FATAL_ERROR "TLALOC_FUZZ needs Clang: the fuzz targets link libFuzzer. Use the preset 'fuzz'.")
   endif()
   add_compile_options(-fsanitize=fuzzer-no-link)
+  add_custom_target(tlaloc_fuzz)
 endif()
 
 if(PROJECT_IS_TOP_LEVEL)
@@ -53,7 +54,7 @@ endif()
 #   tlaloc_<name>         a static library of *.cc (an interface library when there are none),
 #   tlaloc_<name>_test    one GoogleTest program of *_test.cc, run from the repository root,
 #   tlaloc_<name>_bench   one Google Benchmark program of *_bench.cc, built by the target tlaloc_bench,
-#   tlaloc_<name>_<x>_fuzz  a libFuzzer program for each x_fuzz.cc, with TLALOC_FUZZ only.
+#   tlaloc_<name>_<x>_fuzz  a libFuzzer program for each x_fuzz.cc, with TLALOC_FUZZ only; the target tlaloc_fuzz is all.
 # A program without sources is skipped. DEPENDS names folders, LIBRARIES other targets.
 function(tlaloc_folder name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPENDS;LIBRARIES")
@@ -96,6 +97,7 @@ function(tlaloc_folder name)
       add_executable(${target}_${stem} ${source})
       target_link_libraries(${target}_${stem} PRIVATE ${target})
       target_link_options(${target}_${stem} PRIVATE -fsanitize=fuzzer)
+      add_dependencies(tlaloc_fuzz ${target}_${stem})
       # tools/fuzz runs what lies in this folder, on the seeds beside the source.
       set_target_properties(${target}_${stem} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/fuzz")
     endforeach()

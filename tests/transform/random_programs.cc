@@ -1,8 +1,11 @@
 #include "tests/transform/random_programs.h"
 
 #include <array>
+#include <optional>
 
 #include "tests/transform/arrays.h"
+#include "tlaloc/ir/region_ops.h"
+#include "tlaloc/transform/api.h"
 
 namespace tlaloc::testing {
 namespace {
@@ -307,12 +310,35 @@ class Generator {
   State called(const State& s, int depth) {
     std::vector<Type> types;
     for (Val v : s.all()) types.push_back(v.type());
-    const bool remat = chance(0.4);
     const Traced t = trace(
         types, [&](const Vals& p) { return block(State::of(p), {integer(1)}, depth - 1).all(); });
-    return State::of(
-        ir::call_graph({.name = "sub", .kind = remat ? ir::CallKind::remat : ir::CallKind::plain},
-                       t.graph, joined(t.captured, s.all())));
+    const Vals args = joined(t.captured, s.all());
+    const int kind = r_.below(6);
+    if (kind < 4) return declared(t.graph, args, kind < 2);
+    return State::of(ir::call_graph(
+        {.name = "sub", .kind = kind == 4 ? ir::CallKind::plain : ir::CallKind::remat}, t.graph,
+        args));
+  }
+  /// A call whose derivative is given: the engine's own, so that the oracle stays exact.
+  State declared(const GraphRef& g, const Vals& args, bool forward) {
+    const auto active = transform::differentiable_params(*g);
+    auto region = [](GraphRef h) {
+      std::vector<std::optional<Dim>> dims;
+      for (Symbol d : h->dims()) dims.emplace_back(d);
+      return ir::Region{std::move(h), std::move(dims)};
+    };
+    if (forward) {
+      return State::of(ir::emit_call({.name = "sub", .kind = ir::CallKind::custom_jvp}, args,
+                                     {region(g), region(transform::jvp(g, active))},
+                                     g->result_types())
+                           .out);
+    }
+    const transform::Linearized l = transform::linearize(g, active, {});
+    if (!l.tangent_dims.empty()) return State::of(ir::call_graph({.name = "sub"}, g, args));
+    return State::of(ir::emit_call({.name = "sub", .kind = ir::CallKind::custom_vjp}, args,
+                                   {region(g), region(l.forward), region(l.cotangent)},
+                                   g->result_types())
+                         .out);
   }
 
   Noise r_;

@@ -98,8 +98,8 @@ GraphRef Builder::build(std::span<const Val> result_vals, Close close) {
     g->param_labels_.push_back(std::move(label));
   };
   auto label_of = [&](std::uint32_t id) {
-    auto it = std::ranges::find(declared_, id);
-    return it == declared_.end()
+    auto it = std::ranges::lower_bound(declared_, id);  // ids grow
+    return it == declared_.end() || *it != id
                ? Label{}
                : declared_labels_[static_cast<std::size_t>(it - declared_.begin())];
   };

@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "tlaloc/ir/interner.h"
+#include "tlaloc/ir/region_ops.h"
 
 namespace tlaloc::ir {
 namespace {
@@ -142,11 +143,22 @@ Vals Builder::results_of(std::uint32_t node) const {
   return out;
 }
 
+namespace {
+/// A backward rule need not be linear (it may clip), so what it makes of two cotangents is not what
+/// it makes of their sum: equal calls stay apart.
+bool has_backward_rule(const OpDef& op, const Attr* attr) {
+  if (op.region_kind != RegionKind::call) return false;
+  const CallKind kind = attr_as<CallAttrs>(attr).kind;
+  return kind == CallKind::custom_vjp || kind == CallKind::linear;
+}
+}  // namespace
+
 std::uint32_t Builder::intern(const OpDef& op, const AttrRef& attr, std::span<const Val> in,
                               std::span<const Type> types, std::vector<Region> regions,
                               std::vector<Symbol> bound) {
   bool interned = !op.traits.unique && !op.traits.ordered;
   for (const Region& r : regions) interned = interned && !r.graph->has_effects();
+  interned = interned && !has_backward_rule(op, attr.get());
   Interner::Key key{};
   if (interned) {
     key.hash = static_cast<std::uint32_t>(hash_node(op, attr.get(), in, regions) >> 16);

@@ -42,7 +42,7 @@ Ref rms_norm(const Ref& x, const Ref& scale, double epsilon, AxesSpec axes, Wher
 struct AttentionOptions {
   bool causal = false;      ///< query i sees keys up to i + (keys - queries)
   double scale = 0;         ///< 0: 1 / sqrt(width)
-  std::int64_t window = 0;  ///< a query sees that many keys at most; 0: all
+  std::int64_t window = 0;  ///< a query sees keys less than that far away; 0: all
   double soft_cap = 0;      ///< scores become cap tanh(score / cap), before any mask; 0: they stay
 };
 /// softmax(q kᵀ scale + mask) v. q: [..., queries, width], k: [..., keys, width], v: [..., keys,

@@ -46,7 +46,8 @@ Scores scores(const Layout& l, Val q, Val k, Val mask) {
     Val keep = column <= diagonal;
     if (l.params.window > 0) {
       const Val recent = column > diagonal - static_cast<double>(l.params.window);
-      keep = l.params.causal ? logical_and(keep, recent) : recent;
+      const Val soon = column < diagonal + static_cast<double>(l.params.window);
+      keep = logical_and(l.params.causal ? keep : soon, recent);
     }
     s = select(keep, s, low);
   }

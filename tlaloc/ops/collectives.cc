@@ -60,7 +60,7 @@ void AllReduce::jvp(const Call& c, std::span<const Val> dx, std::span<Val> dy) {
 }
 void AllReduce::transpose(const Call& c, std::span<const Val> ct, CotangentSink& sink) {
   const AllReduceAttrs& a = c.as<AllReduceAttrs>();
-  internal_check(a.reduction == Collective::sum, "an extreme over devices is not linear");
+  require_linear(c, a.reduction == Collective::sum, "an extreme over devices is not linear");
   sink.add(0, all_reduce(ct[0], Collective::sum, a.over));
 }
 void AllReduce::batch(const Call& c, BatchContext& ctx) {

@@ -145,7 +145,7 @@ void Convolution::jvp(const Call& c, std::span<const Val> dx, std::span<Val> dy)
 }
 
 void Convolution::transpose(const Call& c, std::span<const Val> ct, CotangentSink& sink) {
-  internal_check(c.in[0] || c.in[1], "a product of two linear values");
+  require_linear(c, c.in[0] || c.in[1], "a product of two linear values");
   const ConvAttrs& a = c.as<ConvAttrs>();
   if (!c.in[0])
     sink.add(0, gradient_of_lhs(a, c.in_types[0], c.in[1], ct[0]));

@@ -114,7 +114,7 @@ void DotGeneral::jvp(const Call& c, std::span<const Val> dx, std::span<Val> dy) 
 }
 
 void DotGeneral::transpose(const Call& c, std::span<const Val> ct, CotangentSink& sink) {
-  internal_check(c.in[0] || c.in[1], "a product of two linear values");
+  require_linear(c, c.in[0] || c.in[1], "a product of two linear values");
   // Contracts the cotangent with the known operand over the known one's free axes. What comes out
   // are batch axes, the linear operand's free axes and its contracted axes, these in the order of
   // their partners in the known operand.

@@ -140,8 +140,16 @@ void CustomCall::eval(EvalContext& c) {
     std::lock_guard lock(hooks.mutex);
     if (auto it = hooks.custom.find(a.name); it != hooks.custom.end()) run = it->second;
   }
+  if (!run && a.name == kNoForwardRule) {
+    throw UserError(
+        {"TL-CUSTOM-003",
+         "jvp",
+         "the backward rule of '" + a.config + "' is not linear, so it has no transpose",
+         "use reverse mode, or give the rule by custom_jvp",
+         {}});
+  }
   if (!run) {
-    throw UserError({"TL-CUSTOM-001",
+    throw UserError({"TL-CUSTOM-004",
                      kInfo.name,
                      "nothing is registered under the name '" + a.name + "'",
                      "register_custom_call, or run it on a back end that knows it",

@@ -59,7 +59,7 @@ TEST(CustomCall, RunsWhatIsRegistered) {
   const Type one = Type::get(DType::f32, {1});
   const HostArray x = array(DType::f32, {1}, {3});
   EXPECT_THAT(values(eval(rows::CustomCall, call("test.double", {one}), {x})), ElementsAre(6));
-  EXPECT_EQ(code(call("test.unknown", {one}), {x}), "TL-CUSTOM-001");
+  EXPECT_EQ(code(call("test.unknown", {one}), {x}), "TL-CUSTOM-004");
   EXPECT_EQ(code(call("test.double", {Type::get(DType::f32, {2})}), {x}), "TL-CUSTOM-002");
   EXPECT_EQ(code(call("test.double", {one, one}), {x}), "TL-CUSTOM-002");
   EXPECT_EQ(refusal(rows::CustomCall, call("test.double", {}), {one}), "TL-ARITY-001");

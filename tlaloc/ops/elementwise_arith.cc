@@ -49,14 +49,14 @@ void Sub::transpose(const Call& c, std::span<const Val> ct, CotangentSink& sink)
   if (linear(c, 1)) sink.add(1, neg(ct[0]));
 }
 void Mul::transpose(const Call& c, std::span<const Val> ct, CotangentSink& sink) {
-  internal_check(!(linear(c, 0) && linear(c, 1)), "a product of two linear values");
+  require_linear(c, c.in[0] || c.in[1], "a product of two linear values");
   if (linear(c, 0))
     sink.add(0, ct[0] * c.in[1]);
   else
     sink.add(1, c.in[0] * ct[0]);
 }
 void Div::transpose(const Call& c, std::span<const Val> ct, CotangentSink& sink) {
-  internal_check(linear(c, 0) && !linear(c, 1), "a quotient is linear in its dividend only");
+  require_linear(c, static_cast<bool>(c.in[1]), "a quotient is linear in its dividend only");
   sink.add(0, ct[0] / c.in[1]);
 }
 

@@ -260,9 +260,9 @@ void Scatter::transpose(const Call& c, std::span<const Val> ct, CotangentSink& s
   const ScatterAttrs& a = c.as<ScatterAttrs>();
   const Type x = c.in_types[0], u = c.in_types[2];
   const Val indices = c.in[1];
-  internal_check(a.update != Update::min && a.update != Update::max,
+  require_linear(c, a.update != Update::min && a.update != Update::max,
                  "scatter min and max are not linear");
-  internal_check(a.update != Update::mul || c.in[2], "a product of two linear values");
+  require_linear(c, a.update != Update::mul || c.in[2], "a product of two linear values");
   if (!c.in[2]) {
     // Emitted before the update of the cotangent, which can then be in place.
     Val v = gather(ct[0], indices, reading(a, x, u));

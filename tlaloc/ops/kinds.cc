@@ -29,6 +29,15 @@ Val Binary::add_tangents(Val a, Val b) {
   return add(a, b);
 }
 
+void require_linear(const Call& c, bool is, const char* why) {
+  if (is) return;
+  throw UserError({"TL-GRAD-002",
+                   std::string(c.op->name),
+                   std::string("can't be transposed: ") + why,
+                   "only linear functions have a transpose",
+                   {}});
+}
+
 bool is_scalar_value(Val v, double wanted) {
   const auto s = scalar_value(v);
   return s && *s == wanted && std::signbit(*s) == std::signbit(wanted);

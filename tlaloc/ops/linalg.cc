@@ -171,7 +171,8 @@ void TriangularSolve::jvp(const Call& c, std::span<const Val> dx, std::span<Val>
   dy[0] = triangular_solve(c.in[0], right, t);
 }
 void TriangularSolve::transpose(const Call& c, std::span<const Val> ct, CotangentSink& sink) {
-  internal_check(static_cast<bool>(c.in[0]), "a triangular solve is linear in its right side only");
+  require_linear(c, static_cast<bool>(c.in[0]),
+                 "a triangular solve is linear in its right side only");
   TriangularAttrs t = c.as<TriangularAttrs>();
   t.transpose = !t.transpose;
   sink.add(1, triangular_solve(c.in[0], ct[0], t));

@@ -15,6 +15,11 @@ namespace {
 using Axes = std::vector<std::int64_t>;
 
 Axes list(std::span<const std::int64_t> axes) { return {axes.begin(), axes.end()}; }
+/// f16 and bf16 as f32, for what is summed, counted or turned into angles: f16 ends at 65504, and
+/// bf16 has no odd number above 256. The result is rounded once, at the end.
+Val widened(Val x) {
+  return is_float(x.dtype()) && byte_size(x.dtype()) < 4 ? convert(x, DType::f32) : x;
+}
 /// How many elements the axes span, in x's element type.
 Val count_of(Val x, const Axes& axes) {
   Dim n(1);
@@ -44,15 +49,16 @@ Val softplus_of(Val x) { return max(x, zeros_like(x)) + log1p(exp(neg(abs(x))));
 Val mean(Val x, std::span<const std::int64_t> axes) {
   const Axes a = list(axes);
   return composite1("mean", {{"axes", a, {}}}, {x}, [&](const Vals& in) {
-    return Vals{reduce_sum(in[0], a) / count_of(in[0], a)};
+    const Val v = widened(in[0]);
+    return Vals{convert(reduce_sum(v, a) / count_of(v, a), in[0].dtype())};
   });
 }
 Val variance(Val x, std::span<const std::int64_t> axes, std::int64_t ddof) {
   const Axes a = list(axes);
   return composite1("variance", {{"axes", a, {}}, {"ddof", {ddof}, {}}}, {x}, [&](const Vals& in) {
-    const Val n = count_of(in[0], a);
-    const Val d = in[0] - over(reduce_sum(in[0], a) / n, in[0], a);
-    return Vals{reduce_sum(d * d, a) / (n - static_cast<double>(ddof))};
+    const Val v = widened(in[0]), n = count_of(v, a);
+    const Val d = v - over(reduce_sum(v, a) / n, v, a);
+    return Vals{convert(reduce_sum(d * d, a) / (n - static_cast<double>(ddof)), in[0].dtype())};
   });
 }
 Val norm(Val x, std::span<const std::int64_t> axes) {
@@ -160,9 +166,9 @@ Val cross_entropy(Val logits, Val ids) {
 namespace {
 Val times_and_plus(Val x, const Vals& in, bool scale, bool bias) {
   std::size_t next = 1;
-  if (scale) x = x * broadcast_to(in[next++], x.shape());
-  if (bias) x = x + broadcast_to(in[next++], x.shape());
-  return x;
+  if (scale) x = x * broadcast_to(convert(in[next++], x.dtype()), x.shape());
+  if (bias) x = x + broadcast_to(convert(in[next++], x.dtype()), x.shape());
+  return convert(x, in[0].dtype());
 }
 }  // namespace
 Val layer_norm(Val x, Val scale, Val bias, double epsilon) {
@@ -171,11 +177,11 @@ Val layer_norm(Val x, Val scale, Val bias, double epsilon) {
   if (bias) args.push_back(bias);
   return composite1("layer_norm", {{"epsilon", {}, {epsilon}}}, args, [&](const Vals& in) {
     const Axes a{in[0].rank() - 1};
-    const Val n = count_of(in[0], a);
-    const Val d = in[0] - over(reduce_sum(in[0], a) / n, in[0], a);
+    const Val v = widened(in[0]), n = count_of(v, a);
+    const Val d = v - over(reduce_sum(v, a) / n, v, a);
     const Val r = rsqrt(reduce_sum(d * d, a) / n + epsilon);
-    return Vals{times_and_plus(d * over(r, in[0], a), in, static_cast<bool>(scale),
-                               static_cast<bool>(bias))};
+    return Vals{
+        times_and_plus(d * over(r, v, a), in, static_cast<bool>(scale), static_cast<bool>(bias))};
   });
 }
 Val rms_norm(Val x, Val scale, double epsilon) {
@@ -183,8 +189,9 @@ Val rms_norm(Val x, Val scale, double epsilon) {
   if (scale) args.push_back(scale);
   return composite1("rms_norm", {{"epsilon", {}, {epsilon}}}, args, [&](const Vals& in) {
     const Axes a{in[0].rank() - 1};
-    const Val r = rsqrt(reduce_sum(in[0] * in[0], a) / count_of(in[0], a) + epsilon);
-    return Vals{times_and_plus(in[0] * over(r, in[0], a), in, static_cast<bool>(scale), false)};
+    const Val v = widened(in[0]);
+    const Val r = rsqrt(reduce_sum(v * v, a) / count_of(v, a) + epsilon);
+    return Vals{times_and_plus(v * over(r, v, a), in, static_cast<bool>(scale), false)};
   });
 }
 Val swiglu(Val gate, Val up) {
@@ -203,7 +210,7 @@ Val rope(Val x, Val positions, double base, bool interleaved) {
   return composite1(
       "rope", {{"base", {}, {base}}, {"interleaved", {interleaved}, {}}}, {x, positions},
       [&](const Vals& in) {
-        const Val v = in[0];
+        const Val v = widened(in[0]);
         HostArray frequencies(DType::f64, {half});
         for (std::int64_t i = 0; i < half; ++i) {
           frequencies.as_mutable<double>()[static_cast<std::size_t>(i)] =
@@ -219,7 +226,8 @@ Val rope(Val x, Val positions, double base, bool interleaved) {
         const int last = v.rank() - 1;
         if (!interleaved) {
           const Val a = slice_axis(v, last, 0, half), b = slice_axis(v, last, half, 2 * half);
-          return Vals{concatenate(Vals{a * c - b * s, b * c + a * s}, last)};
+          return Vals{
+              convert(concatenate(Vals{a * c - b * s, b * c + a * s}, last), in[0].dtype())};
         }
         std::vector<Dim> paired = shape, column = shape;
         paired.push_back(2);
@@ -229,7 +237,7 @@ Val rope(Val x, Val positions, double base, bool interleaved) {
         const Val b = reshape(slice_axis(pairs, last + 1, 1, 2), shape);
         const Val turned = concatenate(
             Vals{reshape(a * c - b * s, column), reshape(b * c + a * s, column)}, last + 1);
-        return Vals{reshape(turned, v.shape())};
+        return Vals{convert(reshape(turned, v.shape()), in[0].dtype())};
       });
 }
 

@@ -54,7 +54,7 @@ Val swiglu(Val gate, Val up);
 struct AttentionParams {
   bool causal = false;      ///< query i sees keys up to i + (keys - queries)
   double scale = 0;         ///< 0: 1 / sqrt(width)
-  std::int64_t window = 0;  ///< a query sees that many keys at most; 0: all
+  std::int64_t window = 0;  ///< a query sees keys less than that far away; 0: all
   double soft_cap = 0;      ///< scores become cap tanh(score / cap), before any mask; 0: they stay
 };
 /// softmax(q kᵀ scale + mask) v. q: […, heads, queries, width], k: […, kv heads, keys, width], v:

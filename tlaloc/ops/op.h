@@ -117,4 +117,7 @@ constexpr ir::OpDef make_row(OpId id) {
 /// Defines the row of op `Name`; once, in its family's .cc.
 #define TLALOC_ROW(Name) constinit const ir::OpDef rows::Name = make_row<ops::Name>(OpId::Name)
 
+/// Refuses a transpose where the op is not linear in what is absent: UserError TL-GRAD-002.
+void require_linear(const Call& c, bool is, const char* why);
+
 }  // namespace tlaloc::ops

@@ -160,7 +160,7 @@ void QuantMatmul::jvp(const Call& c, std::span<const Val> dx, std::span<Val> dy)
   dy[0] = quant_matmul(dx[0], c.in[1], a.transposed);
 }
 void QuantMatmul::transpose(const Call& c, std::span<const Val> ct, CotangentSink& sink) {
-  internal_check(static_cast<bool>(c.in[1]), "quantized weights are never linear");
+  require_linear(c, static_cast<bool>(c.in[1]), "quantized weights are never linear");
   sink.add(0, quant_matmul(ct[0], c.in[1], !c.as<QuantMatmulAttrs>().transposed));
 }
 void QuantMatmul::batch(const Call& c, BatchContext& ctx) {

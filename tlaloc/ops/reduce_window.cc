@@ -92,7 +92,7 @@ void ReduceWindow::jvp(const Call& c, std::span<const Val> dx, std::span<Val> dy
 }
 void ReduceWindow::transpose(const Call& c, std::span<const Val> ct, CotangentSink& sink) {
   const auto& a = c.as<ReduceWindowAttrs>();
-  internal_check(a.monoid == Monoid::sum, "only a sum over windows is linear");
+  require_linear(c, a.monoid == Monoid::sum, "only a sum over windows is linear");
   sink.add(0, reduce_window(ct[0], Monoid::sum,
                             transposed_window(a.window, c.in_types[0], c.out_types[0])));
 }

@@ -1,3 +1,8 @@
+#include <algorithm>
+#include <string_view>
+
+#include "tlaloc/ops/effects.h"
+#include "tlaloc/ops/val_system.h"
 #include "tlaloc/transform/jvp.h"
 #include "tlaloc/transform/transpose.h"
 
@@ -24,6 +29,39 @@ PrimalTangent jvp_custom_jvp(const Node& n, const Vals& x, const Vals& t, const 
   return r;
 }
 
+/// What forward mode does with a backward rule that is not linear: whoever evaluates it is told.
+GraphRef no_forward_rule(const Graph& bwd, std::size_t n_residuals, const std::string& name) {
+  Builder b(bwd.name());
+  Builder::Close close;
+  close.dims.assign(bwd.dims().begin(), bwd.dims().end());
+  Vals params;
+  for (std::size_t k = 0; k < n_residuals; ++k) {
+    params.push_back(b.param(bwd.type(static_cast<ValueId>(k))));
+  }
+  for (ValueId v : bwd.results()) params.push_back(b.param(bwd.type(v)));
+  std::vector<Type> results;
+  for (std::size_t k = n_residuals; k < bwd.param_count(); ++k) {
+    results.push_back(bwd.type(static_cast<ValueId>(k)));
+  }
+  return b.build(ops::custom_call(ops::kNoForwardRule, name, params, std::move(results)),
+                 std::move(close));
+}
+/// The transpose of bwd. A rule may be anything in reverse mode: clip what it is given, or solve
+/// for it in a loop.
+GraphRef forward_rule(Context& ctx, const GraphRef& bwd, std::size_t n_residuals,
+                      const std::string& name) {
+  Mask linear(bwd->param_count(), true);
+  std::fill_n(linear.begin(), n_residuals, false);
+  try {
+    return transpose_graph(ctx, bwd, linear, Mask(bwd->results().size(), true),
+                           Mask(bwd->param_count() - n_residuals, true), {})
+        .graph;
+  } catch (const UserError& e) {
+    if (e.info().code != std::string_view("TL-GRAD-002")) throw;
+    return no_forward_rule(*bwd, n_residuals, name);
+  }
+}
+
 /// fwd gives the results and residuals; the tangent is a linear call that carries bwd, so that its
 /// transpose is a call of bwd again, which kernels can claim.
 PrimalTangent jvp_custom_vjp(Context& ctx, const Node& n, const Vals& x, const Vals& t,
@@ -46,16 +84,11 @@ PrimalTangent jvp_custom_vjp(Context& ctx, const Node& n, const Vals& x, const V
   const Vals residuals = slice_of(out, n_out, out.size() - n_out);
 
   // bwd: (residuals, ct of the differentiable results) -> ct of the differentiable params.
-  Mask linear(residuals.size(), false);
   std::vector<Type> tangent_types;
   for (Val y : r.primal) {
-    if (!is_differentiable(y.dtype())) continue;
-    linear.push_back(true);
-    tangent_types.push_back(y.type());
+    if (is_differentiable(y.dtype())) tangent_types.push_back(y.type());
   }
-  const Mask all_params(bwd.graph->results().size(), true);
-  const Masked& lin =
-      transpose_graph(ctx, bwd.graph, linear, all_params, Mask(tangent_types.size(), true), {});
+  const GraphRef lin = forward_rule(ctx, bwd.graph, residuals.size(), base.name);
   Vals args = residuals;
   for (std::size_t k = 0; k < x.size(); ++k) {
     if (is_differentiable(x[k].dtype())) args.push_back(or_zeros(t[k], x[k]));
@@ -64,7 +97,7 @@ PrimalTangent jvp_custom_vjp(Context& ctx, const Node& n, const Vals& x, const V
   attrs.name = base.name + ".lin";
   attrs.n_residuals = static_cast<std::int64_t>(residuals.size());
   const Vals dy =
-      emit_call(attrs, args, {make_region(lin.graph, bwd_map), make_region(bwd.graph, bwd_map)},
+      emit_call(attrs, args, {make_region(lin, bwd_map), make_region(bwd.graph, bwd_map)},
                 tangent_types)
           .out;
   std::size_t next = 0;

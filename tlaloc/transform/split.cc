@@ -137,20 +137,21 @@ class Splitter {
   /// old ones: the two could not be proved equal. Adds such symbols; false if there are none.
   bool add_rebound(std::vector<std::uint32_t>& rebound) const {
     const std::size_t before = rebound.size();
+    std::vector<std::uint32_t> again;
     for (std::uint32_t i = 0; i < s_->node_count(); ++i) {
       if (!again_[i]) continue;
-      for (Symbol s : s_->node(i).bound()) {
-        for (ValueId v = 0; v < s_->value_count(); ++v) {
-          if (!kept_[v] || !s_->type(v).has_symbols()) continue;
-          const auto shape = s_->type(v).shape();
-          if (std::ranges::none_of(
-                  shape, [&](Dim d) { return d.mentions([&](Symbol t) { return t == s; }); })) {
-            continue;
-          }
-          rebound.push_back(s.id());
-          break;
-        }
+      for (Symbol s : s_->node(i).bound()) again.push_back(s.id());
+    }
+    if (again.empty()) return false;
+    std::unordered_set<std::uint32_t> mentioned;
+    for (ValueId v = 0; v < s_->value_count(); ++v) {
+      if (!kept_[v] || !s_->type(v).has_symbols()) continue;
+      for (Dim d : s_->type(v).shape()) {
+        d.each_symbol([&](Symbol s) { mentioned.insert(s.id()); });
       }
+    }
+    for (std::uint32_t s : again) {
+      if (mentioned.contains(s)) rebound.push_back(s);
     }
     std::ranges::sort(rebound);
     return rebound.size() > before;

@@ -21,7 +21,7 @@ Vals split_branches(Context& ctx, const Node& n, const Vals& x, const Mask& unkn
   }
   const Vals args = slice_of(x, off, x.size() - off);
   const Mask ua = slice_of(unknown, off, unknown.size() - off);
-  const std::size_t branches = n.regions().size() > 2 || !is_if ? 1 : 2;
+  const std::size_t branches = is_if ? 2 : 1;
   SplitPlace place;
   if (!is_if && n.as<CallAttrs>().kind == CallKind::remat) {
     place.remat = n.as<CallAttrs>().policy.empty() ? "nothing" : n.as<CallAttrs>().policy;

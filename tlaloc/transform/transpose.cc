@@ -223,7 +223,12 @@ class Pass {
     out_types_.clear();
     for (Type t : n.result_types()) out_types_.push_back(t.substitute(copier_.dims));
     Sink sink(*this, n, guard);
-    n.op().transpose.fn({&n.op(), attr.get(), x_, {}, in_types_, out_types_}, ct, sink);
+    try {
+      n.op().transpose.fn({&n.op(), attr.get(), x_, {}, in_types_, out_types_}, ct, sink);
+    } catch (Error& e) {
+      if (!e.info().place.known()) e.add_place(n.origin().place);
+      throw;
+    }
   }
 
   Context& ctx_;

@@ -197,7 +197,8 @@ void transpose_region(const TransposeSite& s) {
     case RegionKind::scan:
       return transpose_scan(s);
     default:
-      throw InternalError("a linear value flows through a while");
+      refuse("TL-GRAD-002", s.node.op(), "a while loop over the values is not linear in them",
+             "only linear functions have a transpose", s.node.origin());
   }
 }
 

@@ -1,0 +1,54 @@
+// Composites where a half type is too narrow for the way there, and where two options meet.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "tlaloc/tlaloc.h"
+
+namespace {
+
+using ::testing::Each;
+using ::testing::ElementsAre;
+
+inline constexpr tl::Axis<struct Rows> rows;
+
+TEST(Composites, MeansOfManyHalves) {
+  // f16 ends at 65504: a sum of more ones, and their number, are infinite there.
+  constexpr int kMany = 70000;
+  const auto ones = tl::ones<tlaloc::Half, kMany>();
+  EXPECT_EQ(static_cast<float>(tl::mean(ones).item()), 1);
+  EXPECT_EQ(static_cast<float>(tl::var(ones).item()), 0);
+  EXPECT_EQ(static_cast<float>(tl::rms_norm(ones, tl::ones<tlaloc::Half, kMany>()).data()[kMany - 1]), 1);
+  EXPECT_EQ(static_cast<float>(tl::layer_norm(ones + 1.0f, ones, ones).data()[0]), 1);
+}
+
+TEST(Composites, RotationsOfLatePositionsInBf16) {
+  // bf16 knows 1000 and 1004, not 1001: angles are made in f32.
+  const auto positions = tl::Tensor<int, 2>::from({1001, 1003});
+  const auto exact = tl::to_vector(tl::rope(tl::ones<double, 2, 4>(), positions));
+  const auto x = tl::ones<tlaloc::BFloat16, 2, 4>();
+  const auto rough = tl::rope(x, positions);
+  for (std::size_t i = 0; i < 8; ++i) {
+    EXPECT_NEAR(static_cast<float>(rough.data()[i]), exact[i], 0.01) << i;
+  }
+}
+
+TEST(Composites, AWindowOfAttentionHasTwoSides) {
+  // Values are one-hot, so that the output shows the weights: q and k of zeros weigh all seen keys
+  // alike.
+  const auto zeros = tl::zeros<double, 1, 5, 1>();
+  const auto values = tl::reshape<1, 5, 5>(tl::eye<double, 5, 5>());
+  const auto row = [&](const tl::AttentionOptions& options, std::size_t query) {
+    const auto out = tl::to_vector(tl::attention(zeros, zeros, values, options));
+    return std::vector<double>(out.begin() + static_cast<std::ptrdiff_t>(5 * query),
+                               out.begin() + static_cast<std::ptrdiff_t>(5 * query + 5));
+  };
+  EXPECT_THAT(row({.window = 2}, 2), ElementsAre(0, 1 / 3., 1 / 3., 1 / 3., 0));
+  EXPECT_THAT(row({.window = 2}, 0), ElementsAre(0.5, 0.5, 0, 0, 0));
+  EXPECT_THAT(row({.causal = true, .window = 2}, 2), ElementsAre(0, 0.5, 0.5, 0, 0));
+  EXPECT_THAT(row({}, 2), Each(0.2));
+}
+
+}  // namespace

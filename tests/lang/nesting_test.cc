@@ -208,6 +208,35 @@ TEST(Nesting, LoopsAndBranchesOverTrees) {
               ElementsAre(1, 0.25, 1.0 / 32));
 }
 
+TEST(Nesting, SharedValuesThatEqualLiftedOnes) {
+  // Three zeros that all lanes share, and a zero for each of three lanes, are one node.
+  const auto f = [](tl::Scalar<double> x) {
+    const auto zeros = tl::zeros<double, 3>();
+    const tl::Scalar<double> zero = tl::sum(zeros);
+    return tl::select(x > 0.0, tl::Scalar<double>(0), x) + tl::sum(zeros + 1.0) + tl::exp(zero);
+  };
+  const auto x = tl::Tensor<double, 3>::from({-1, 0, 1});
+  EXPECT_THAT(tl::to_vector(tl::vmap<0>(f)(x)), ElementsAre(3, 4, 4));
+  EXPECT_THAT(tl::to_vector(tl::jit(tl::vmap<0>(f))(x)), ElementsAre(3, 4, 4));
+}
+
+TEST(Nesting, JacobiansOfJacobiansThroughALoop) {
+  using S = tl::Scalar<double>;
+  // At 2: y -> ((x + 1) x + 1) x + 1 times y, whose derivative in y is x³ + x² + x + 1.
+  const auto f = [](S x) {
+    const auto inner = [&](S y) {
+      return tl::while_loop([](S c) { return c < 20.0; }, [&](S c) { return c * x + y; }, y);
+    };
+    return tl::grad(inner)(x);
+  };
+  const double second = 6 * 2 + 2;
+  EXPECT_EQ(tl::grad(tl::grad(f))(2.0).item(), second);
+  EXPECT_EQ(tl::jacfwd(tl::jacfwd(f))(2.0).item(), second);
+  EXPECT_EQ(tl::jacfwd(tl::jacrev(f))(2.0).item(), second);
+  EXPECT_EQ(tl::jacrev(tl::jacfwd(f))(2.0).item(), second);
+  EXPECT_EQ(tl::jacrev(tl::jacrev(f))(2.0).item(), second);
+}
+
 TEST(Nesting, CustomRulesUnderVmapAndJit) {
   // log(1 + exp x) with a rule that is stable for large x.
   const auto softplus =

@@ -7,14 +7,11 @@
 
 namespace tlaloc::transform {
 
-Val Batcher::lift(Val v) {
-  if (batched(v)) return v;
-  const Type t = lifted(v.type());
-  std::vector<std::int64_t> axes(static_cast<std::size_t>(v.rank()));
+Val Batcher::lift(const Mapped& x) const {
+  if (x.batched) return x.v;
+  std::vector<std::int64_t> axes(static_cast<std::size_t>(x.v.rank()));
   std::iota(axes.begin(), axes.end(), 1);
-  const Val r = ops::broadcast_in_dim(v, t.shape(), axes);
-  mark(r);
-  return r;
+  return ops::broadcast_in_dim(x.v, lifted(x.v.type()).shape(), axes);
 }
 
 bool Batcher::ragged(Dim d) const {
@@ -34,7 +31,7 @@ Val Batcher::lengths_of(Dim d) const {
   return lengths_.at(s->id());
 }
 
-Val Batcher::mask_ragged(Val x, int axis, ir::Identity identity) {
+Val Batcher::mask_ragged(Val x, int axis, ir::Identity identity) const {
   const Val lengths = lengths_of(x.dim(axis));
   if (!lengths) return x;
   const Type index = x.type().with_dtype(DType::i64);
@@ -62,56 +59,60 @@ Val Batcher::mask_ragged(Val x, int axis, ir::Identity identity) {
       fill = is_signed_integer(t) ? -1 : std::numeric_limits<double>::infinity();
       break;
   }
-  const Val r = ops::select(inside, x, ops::full(fill, x.type()));
-  mark(r);
-  return r;
+  return ops::select(inside, x, ops::full(fill, x.type()));
 }
 
 namespace {
 
 class OpContext final : public ir::BatchContext {
  public:
-  OpContext(Batcher& s, const Vals& x, std::size_t results) : s_(s), x_(x), out(results) {}
+  OpContext(const Batcher& s, const MappedVals& x, std::size_t results)
+      : s_(s), x_(x), out(results) {}
   Dim lanes() const override { return s_.lanes; }
-  bool batched(int k) const override { return s_.batched(x_[static_cast<std::size_t>(k)]); }
+  bool batched(int k) const override { return x_[static_cast<std::size_t>(k)].batched; }
   Val lifted(int k) override { return s_.lift(x_[static_cast<std::size_t>(k)]); }
   Val lengths(Dim size) override { return s_.lengths_of(size); }
   Val mask_ragged(Val x, int axis, ir::Identity identity) override {
     return s_.mask_ragged(x, axis, identity);
   }
-  void set(int k, Val v) override {
-    s_.mark(v);
-    out[static_cast<std::size_t>(k)] = v;
-  }
-  void set_shared(int k, Val v) override { out[static_cast<std::size_t>(k)] = v; }
+  void set(int k, Val v) override { out[static_cast<std::size_t>(k)] = {v, true}; }
+  void set_shared(int k, Val v) override { out[static_cast<std::size_t>(k)] = {v, false}; }
 
  private:
-  Batcher& s_;
-  const Vals& x_;
+  const Batcher& s_;
+  const MappedVals& x_;
 
  public:
-  Vals out;
+  MappedVals out;
 };
 
-void batch_node(Batcher& s, const Node& n, ir::Copier& copier) {
+/// `batched`: by ValueId.
+void batch_node(Batcher& s, const Node& n, ir::Copier& copier, Mask& batched) {
   DimMap& dims = copier.dims;
-  const Vals x = copier.operands(n);
+  MappedVals x;
+  for (ValueId v : n.operands()) x.push_back({copier.env[v], batched[v]});
+  auto set = [&](const MappedVals& out) {
+    for (std::size_t k = 0; k < out.size(); ++k) {
+      copier.env[n.result(k)] = out[k].v;
+      batched[n.result(k)] = out[k].batched;
+    }
+  };
   if (n.region_kind() != RegionKind::none) {
-    copier.set(n, batch_region(s, n, x, dims));
+    set(batch_region(s, n, x, dims));
     return;
   }
   if (&n.op() == ops::find("dim_value")) {
     Dim d(0);
     n.attr()->each_dim([&](Dim e) { d = e.substitute(dims); });
     if (Val lengths = s.lengths_of(d))
-      copier.set(n, {lengths});
+      set({{lengths, true}});
     else
       copier.copy(n);
     return;
   }
   bool moves = false;
-  for (Val v : x) {
-    moves = moves || s.batched(v);
+  for (const auto& [v, has_lanes] : x) {
+    moves = moves || has_lanes;
     // Positions beyond a lane's own size are padding, which only its own lane can tell: a sum over
     // them differs between lanes even if the values are shared.
     if (!n.op().traits.elementwise) {
@@ -130,12 +131,18 @@ void batch_node(Batcher& s, const Node& n, ir::Copier& copier) {
   ir::AttrRef attr = n.attr();
   if (attr && attr->has_dims() && !dims.empty()) attr = attr->substitute(dims);
   std::vector<Type> in_types;
-  for (Val v : x) in_types.push_back(s.batched(v) ? v.type().without_leading() : v.type());
+  Vals in;
+  for (const auto& [v, has_lanes] : x) {
+    in.push_back(v);
+    in_types.push_back(has_lanes ? v.type().without_leading() : v.type());
+  }
   const auto out_types = substitute(n.result_types(), dims);
   OpContext op(s, x, n.result_count());
-  n.op().batch.fn({&n.op(), attr.get(), x, {}, in_types, out_types}, op);
-  for (Val v : op.out) internal_check(static_cast<bool>(v), "a batching rule gave no result");
-  copier.set(n, op.out);
+  n.op().batch.fn({&n.op(), attr.get(), in, {}, in_types, out_types}, op);
+  for (const Mapped& y : op.out) {
+    internal_check(static_cast<bool>(y.v), "a batching rule gave no result");
+  }
+  set(op.out);
 }
 
 }  // namespace
@@ -150,20 +157,18 @@ const Batched& batch_graph(Context& ctx, const GraphRef& g, const BatchRequest& 
   Batcher s(ctx, q.lanes);
   if (q.masked) {
     s.mask = b.param(Type::get(DType::boolean, {q.lanes}));
-    s.mark(s.mask);
   }
   for (Symbol r : q.ragged) {
-    const Val v = b.param(Type::get(DType::i64, {q.lanes}));
-    s.mark(v);
-    s.set_lengths(r, v);
+    s.set_lengths(r, b.param(Type::get(DType::i64, {q.lanes})));
   }
   ir::Copier copier(*g);
+  Mask batched(g->value_count(), false);
   for (std::size_t k = 0; k < g->param_count(); ++k) {
     const Type t = g->type(static_cast<ValueId>(k));
     copier.env[k] = b.param(q.in[k] ? s.lifted(t) : t, g->param_label(k));
-    if (q.in[k]) s.mark(copier.env[k]);
+    batched[k] = q.in[k];
   }
-  for (std::uint32_t i = 0; i < g->node_count(); ++i) batch_node(s, g->node(i), copier);
+  for (std::uint32_t i = 0; i < g->node_count(); ++i) batch_node(s, g->node(i), copier, batched);
   const DimMap& dims = copier.dims;
   for (const ir::Constraint& c : g->constraints()) {
     const Dim a = c.a.substitute(dims), e = c.b.substitute(dims);
@@ -173,16 +178,17 @@ const Batched& batch_graph(Context& ctx, const GraphRef& g, const BatchRequest& 
   Batched r;
   Vals results;
   for (std::size_t k = 0; k < g->results().size(); ++k) {
-    Val v = copier.env[g->results()[k]];
-    if (!q.force.empty() && q.force[k]) v = s.lift(v);
-    r.out.push_back(s.batched(v));
-    results.push_back(v);
+    const ValueId id = g->results()[k];
+    const Mapped y{copier.env[id], batched[id]};
+    const bool lift = !q.force.empty() && q.force[k];
+    r.out.push_back(lift || y.batched);
+    results.push_back(lift ? s.lift(y) : y.v);
   }
   Builder::Close close;
   close.result_dims = copier.result_dims();
   for (Dim d : close.result_dims) {
     Val lengths = s.lengths_of(d);
-    if (!lengths && q.force_lengths) lengths = s.lift(ops::dim_value(d));
+    if (!lengths && q.force_lengths) lengths = s.lift({ops::dim_value(d)});
     r.lengths.push_back(static_cast<bool>(lengths));
     if (lengths) results.push_back(lengths);
   }

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <unordered_map>
-#include <unordered_set>
 
 #include "tlaloc/transform/context.h"
 
@@ -22,14 +21,21 @@ struct BatchRequest {
 /// dims (`lengths`).
 const Batched& batch_graph(Context& ctx, const GraphRef& g, const BatchRequest& request);
 
+/// A value of the batched graph, with lanes in front or shared by them. It can't be asked of the
+/// value: where an axis has as many elements as there are lanes, zeros of the one and a lifted zero
+/// are the same node.
+struct Mapped {
+  Val v;
+  bool batched = false;
+};
+using MappedVals = std::vector<Mapped>;
+
 /// The state of one batched graph under construction.
 class Batcher {
  public:
   Batcher(Context& ctx, Dim lanes) : ctx(ctx), lanes(lanes) {}
-  bool batched(Val v) const { return batched_.contains(v.id); }
-  void mark(Val v) { batched_.insert(v.id); }
-  /// v with lanes in front.
-  Val lift(Val v);
+  /// x with lanes in front.
+  Val lift(const Mapped& x) const;
   Type lifted(Type t) const { return t.with_leading(lanes); }
   /// The lengths of a dim that is exactly one ragged symbol; absent otherwise. Arithmetic on a
   /// ragged size is refused (TL-VMAP-002).
@@ -37,17 +43,16 @@ class Batcher {
   void set_lengths(Symbol s, Val v) { lengths_.insert_or_assign(s.id(), v); }
   bool ragged(Dim d) const;
   /// Replaces what lies beyond each lane's length of `axis` (of x, lanes in front).
-  Val mask_ragged(Val x, int axis, ir::Identity identity);
+  Val mask_ragged(Val x, int axis, ir::Identity identity) const;
 
   Context& ctx;
   Dim lanes;
   Val mask;  ///< absent: every lane counts
 
  private:
-  std::unordered_set<std::uint32_t> batched_;
   std::unordered_map<std::uint32_t, Val> lengths_;
 };
 
-Vals batch_region(Batcher& s, const Node& n, const Vals& x, DimMap& dims);
+MappedVals batch_region(Batcher& s, const Node& n, const MappedVals& x, DimMap& dims);
 
 }  // namespace tlaloc::transform

@@ -43,20 +43,28 @@ RaggedEntries ragged_entries(const Batcher& s, const Node& n, const DimMap& dims
   }
   return r;
 }
-Mask batched_of(const Batcher& s, const Vals& vs) {
+using Slice = std::span<const Mapped>;
+Mask batched_of(Slice xs) {
   Mask m;
-  for (Val v : vs) m.push_back(s.batched(v));
+  for (const Mapped& x : xs) m.push_back(x.batched);
   return m;
 }
-Vals lift_all(Batcher& s, const Vals& vs) {
+Vals vals_of(Slice xs) {
   Vals r;
-  for (Val v : vs) r.push_back(s.lift(v));
+  for (const Mapped& x : xs) r.push_back(x.v);
   return r;
 }
-void mark_all(Batcher& s, const Vals& vs, const Mask& mask) {
-  for (std::size_t k = 0; k < vs.size(); ++k) {
-    if (mask[k]) s.mark(vs[k]);
-  }
+/// With lanes those of the mask, which includes those that have them.
+Vals lift_where(const Batcher& s, Slice xs, const Mask& mask) {
+  Vals r;
+  for (std::size_t k = 0; k < xs.size(); ++k) r.push_back(mask[k] ? s.lift(xs[k]) : xs[k].v);
+  return r;
+}
+Vals lift_all(const Batcher& s, Slice xs) { return lift_where(s, xs, Mask(xs.size(), true)); }
+MappedVals mapped(const Vals& vs, const Mask& batched) {
+  MappedVals r;
+  for (std::size_t k = 0; k < vs.size(); ++k) r.push_back({vs[k], batched[k]});
+  return r;
 }
 
 /// Flat histories under vmap work where all lanes agree on the lengths.
@@ -95,7 +103,7 @@ void bind_flat(const Node& n, std::size_t n_carry, const std::vector<Append>& ap
 
 /// Calls with derivative graphs: every graph is batched with lanes on everything, so that forward
 /// and backward stay a pair.
-Vals batch_declared_call(Batcher& s, const Node& n, const Vals& x, DimMap& dims) {
+MappedVals batch_declared_call(Batcher& s, const Node& n, Slice x, DimMap& dims) {
   if (!ragged_entries(s, n, dims).symbols.empty()) {
     refuse("TL-VMAP-002", n.op(),
            "a custom rule under vmap reads a size that differs between lanes",
@@ -111,17 +119,17 @@ Vals batch_declared_call(Batcher& s, const Node& n, const Vals& x, DimMap& dims)
   std::vector<Type> types;
   for (Type t : n.result_types()) types.push_back(s.lifted(t.substitute(dims)));
   const Vals y = emit_call(n.as<CallAttrs>(), args, std::move(regions), types).out;
-  for (Val v : y) s.mark(v);
-  return y;
+  return mapped(y, Mask(y.size(), true));
 }
 
-Vals batch_branches(Batcher& s, const Node& n, const Vals& x, DimMap& dims) {
+MappedVals batch_branches(Batcher& s, const Node& n, Slice x, DimMap& dims) {
   const bool is_if = n.region_kind() == RegionKind::branch;
   const std::size_t off = is_if ? 1 : 0, branches = is_if ? 2 : 1;
-  Vals args = slice_of(x, off, x.size() - off);
+  const Slice given = x.subspan(off);
+  Vals args = vals_of(given);
   const auto rag = ragged_entries(s, n, dims);
-  const bool lanes = is_if && (x[0].rank() > 0 || s.batched(x[0]));
-  const bool nested_lanes = is_if && x[0].rank() > (s.batched(x[0]) ? 1 : 0);
+  const bool lanes = is_if && (x[0].v.rank() > 0 || x[0].batched);
+  const bool nested_lanes = is_if && x[0].v.rank() > (x[0].batched ? 1 : 0);
   DimMap outer = dims;
   const std::vector<Symbol> bound = fresh_bound(n.bound(), outer);
 
@@ -129,10 +137,10 @@ Vals batch_branches(Batcher& s, const Node& n, const Vals& x, DimMap& dims) {
   Mask out(n.result_count(), lanes), lengths(n.bound().size(), lanes);
   Vals pre;
   if (s.mask) pre.push_back(s.mask);
-  Val pred = is_if ? x[0] : Val{};
+  Val pred = is_if ? x[0].v : Val{};
   if (lanes) {
-    pred = s.lift(pred);
-    args = lift_all(s, args);
+    pred = s.lift(x[0]);
+    args = lift_all(s, given);
     Val p = any_over(pred, 1), q = any_over(ops::logical_not(pred), 1);
     if (s.mask) p = ops::logical_and(p, s.mask), q = ops::logical_and(q, s.mask);
     for (std::size_t k = 0; k < branches; ++k) {
@@ -155,7 +163,7 @@ Vals batch_branches(Batcher& s, const Node& n, const Vals& x, DimMap& dims) {
       bool next_lengths = force_lengths;
       for (std::size_t k = 0; k < branches; ++k) {
         const Batched& b = batch_graph(s.ctx, n.region(k).graph,
-                                       {batched_of(s, args), s.lanes, static_cast<bool>(s.mask),
+                                       {batched_of(given), s.lanes, static_cast<bool>(s.mask),
                                         rag.symbols, out, force_lengths});
         graphs.push_back(b.graph);
         next = either(next, b.out);
@@ -203,36 +211,22 @@ Vals batch_branches(Batcher& s, const Node& n, const Vals& x, DimMap& dims) {
     c = emit_call(n.as<CallAttrs>(), all, std::move(regions), types, bound);
   }
   bind_dims(n.bound(), c.bound, dims);
-  mark_all(s, c.out, out);
   Vals ls = slice_of(c.out, out.size(), c.out.size() - out.size());
   if (both) {
     Vals longer;
     for (std::size_t k = 0; k < nl; ++k) longer.push_back(ops::max(ls[k], ls[nl + k]));
     ls = longer;
   }
-  for (std::size_t k = 0; k < nl; ++k) {
-    s.mark(ls[k]);
-    s.set_lengths(c.bound[k], ls[k]);
-  }
-  return slice_of(c.out, 0, out.size());
+  for (std::size_t k = 0; k < nl; ++k) s.set_lengths(c.bound[k], ls[k]);
+  return mapped(slice_of(c.out, 0, out.size()), out);
 }
 
 /// if[B](p, body, identity): lanes that are done keep their carries. In a builder of the caller.
 Vals masked_body(Batcher& s, const GraphRef& body, Val p, const Vals& lengths, const Vals& inv,
                  const Mask& inv_batched, const Vals& carries, const Vals& xs,
                  const Mask& xs_batched, const std::vector<Symbol>& ragged, const DimMap& map) {
-  auto lift = [&](Val v, bool batched) {
-    if (batched) return v;
-    std::vector<std::int64_t> axes(static_cast<std::size_t>(v.rank()));
-    std::iota(axes.begin(), axes.end(), 1);
-    const Type t = s.lifted(v.type());
-    return ops::broadcast_in_dim(v, t.shape(), axes);
-  };
-  Vals args{p};
-  args = join(args, lengths);
-  for (std::size_t k = 0; k < inv.size(); ++k) args.push_back(lift(inv[k], inv_batched[k]));
-  args = join(args, carries);
-  for (std::size_t k = 0; k < xs.size(); ++k) args.push_back(lift(xs[k], xs_batched[k]));
+  const Vals args = join(Vals{p}, lengths, lift_all(s, mapped(inv, inv_batched)), carries,
+                         lift_all(s, mapped(xs, xs_batched)));
   const GraphRef& g = batch_graph(s.ctx, body,
                                   {Mask(body->param_count(), true), s.lanes, true, ragged,
                                    Mask(body->results().size(), true), false})
@@ -255,19 +249,19 @@ Vals masked_body(Batcher& s, const GraphRef& body, Val p, const Vals& lengths, c
   return emit_if(p, args, {make_region(g, map), make_region(other, map)}, types).out;
 }
 
-Vals batch_while(Batcher& s, const Node& n, const Vals& x, DimMap& dims) {
+MappedVals batch_while(Batcher& s, const Node& n, Slice x, DimMap& dims) {
   const WhileAttrs& a = n.as<WhileAttrs>();
   const auto ni = static_cast<std::size_t>(a.n_inv), nc = static_cast<std::size_t>(a.n_carry);
   const std::size_t ny = a.append.size();
   const Region &cond = n.region(0), &body = n.region(1);
   const auto rag = ragged_entries(s, n, dims);
-  const Vals inv = slice_of(x, 0, ni);
-  Vals init = slice_of(x, ni, nc);
-  const Mask inv_batched = batched_of(s, inv);
+  const Vals inv = vals_of(x.first(ni));
+  const Slice start = x.subspan(ni, nc);
+  const Mask inv_batched = batched_of(x.first(ni));
   // Lengths are invariants in front; regions see them as such, with lanes.
   const DimMap cond_map = region_map(cond, dims), body_map = region_map(body, dims);
   if (!s.mask) {
-    Mask bc = batched_of(s, init);
+    Mask bc = batched_of(start);
     const Batched* gb = nullptr;
     for (;;) {
       gb = &batch_graph(
@@ -280,25 +274,20 @@ Vals batch_while(Batcher& s, const Node& n, const Vals& x, DimMap& dims) {
     const Batched& gc = batch_graph(
         s.ctx, cond.graph, {join(inv_batched, bc), s.lanes, false, rag.symbols, {}, false});
     if (!gc.out[0]) {  // one condition for all lanes
-      for (std::size_t k = 0; k < nc; ++k) {
-        if (bc[k]) init[k] = s.lift(init[k]);
-      }
       const GraphRef lane_body =
           lanes_behind_flat(gb->graph, nc, a.append, slice_of(gb->out, nc, ny));
-      auto c = emit_while({join(rag.lengths, inv), init, gc.graph, lane_body, cond_map, body_map,
-                           substitute(a.append, dims), a.max_trips});
+      auto c = emit_while({join(rag.lengths, inv), lift_where(s, start, bc), gc.graph, lane_body,
+                           cond_map, body_map, substitute(a.append, dims), a.max_trips});
       dims.set(n.bound()[0], c.bound[0]);
       bind_flat(n, nc, a.append, c.out, dims);
-      for (std::size_t k = 0; k < nc + ny; ++k) {
-        if (!gb->out[k]) continue;
-        if (k >= nc) c.out[k] = swap_leading(c.out[k]);
-        s.mark(c.out[k]);
+      for (std::size_t k = nc; k < nc + ny; ++k) {
+        if (gb->out[k]) c.out[k] = swap_leading(c.out[k]);
       }
-      return c.out;
+      return mapped(c.out, join(gb->out, Mask{false}));  // one number of trips
     }
   }
   if (has_flat(a.append)) refuse_flat(n);
-  init = lift_all(s, init);
+  Vals init = lift_all(s, start);
   const Batched& gc =
       batch_graph(s.ctx, cond.graph,
                   {join(inv_batched, Mask(nc, true)), s.lanes, false, rag.symbols, {true}, false});
@@ -359,20 +348,20 @@ Vals batch_while(Batcher& s, const Node& n, const Vals& x, DimMap& dims) {
   for (std::size_t k = 0; k < ny; ++k) y.push_back(swap_leading(c.out[nc + 2 + k]));
   const Val trips = c.out[nc + 1];
   y.push_back(trips);
-  for (Val v : y) s.mark(v);
   s.set_lengths(c.bound[0], trips);
-  return y;
+  return mapped(y, Mask(y.size(), true));
 }
 
-Vals batch_scan(Batcher& s, const Node& n, const Vals& x, DimMap& dims) {
+MappedVals batch_scan(Batcher& s, const Node& n, Slice x, DimMap& dims) {
   const ScanAttrs& a = n.as<ScanAttrs>();
   const auto ni = static_cast<std::size_t>(a.n_inv), nc = static_cast<std::size_t>(a.n_carry);
   const std::size_t ny = a.append.size(), nx = x.size() - ni - nc;
   const Region& body = n.region(0);
   const auto rag = ragged_entries(s, n, dims);
-  const Vals inv = slice_of(x, 0, ni);
-  Vals init = slice_of(x, ni, nc), xs = slice_of(x, ni + nc, nx);
-  const Mask inv_batched = batched_of(s, inv), xs_batched = batched_of(s, xs);
+  const Vals inv = vals_of(x.first(ni));
+  const Slice start = x.subspan(ni, nc);
+  Vals xs = vals_of(x.subspan(ni + nc));
+  const Mask inv_batched = batched_of(x.first(ni)), xs_batched = batched_of(x.subspan(ni + nc));
   const Dim length = a.length.substitute(dims);
   for (std::size_t k = 0; k < nx; ++k) {
     if (xs_batched[k]) xs[k] = swap_leading(xs[k]);
@@ -396,7 +385,7 @@ Vals batch_scan(Batcher& s, const Node& n, const Vals& x, DimMap& dims) {
   Mask bc(nc, true), by(ny, true);
   const Batched* gb = nullptr;
   if (!lane_length) {
-    bc = batched_of(s, init);
+    bc = batched_of(start);
     by.assign(ny, false);
     for (;;) {
       gb = &batch_graph(s.ctx, body.graph,
@@ -407,9 +396,7 @@ Vals batch_scan(Batcher& s, const Node& n, const Vals& x, DimMap& dims) {
       by = slice_of(gb->out, nc, ny);
     }
   }
-  for (std::size_t k = 0; k < nc; ++k) {
-    if (bc[k]) init[k] = s.lift(init[k]);
-  }
+  const Vals init = lift_where(s, start, bc);
   Vals pre;
   if (s.mask) pre.push_back(s.mask);
   pre = join(pre, rag.lengths);
@@ -477,28 +464,24 @@ Vals batch_scan(Batcher& s, const Node& n, const Vals& x, DimMap& dims) {
                       substitute(a.append, dims)})
                .out;
   bind_flat(n, nc, a.append, y, dims);
-  for (std::size_t k = 0; k < nc; ++k) {
-    if (bc[k]) s.mark(y[k]);
-  }
   for (std::size_t k = 0; k < ny; ++k) {
-    if (!by[k]) continue;
-    y[nc + k] = swap_leading(y[nc + k]);
-    s.mark(y[nc + k]);
+    if (by[k]) y[nc + k] = swap_leading(y[nc + k]);
   }
-  return y;
+  return mapped(y, join(bc, by));
 }
 
 }  // namespace
 
-Vals batch_region(Batcher& s, const Node& n, const Vals& x, DimMap& dims) {
+MappedVals batch_region(Batcher& s, const Node& n, const MappedVals& x, DimMap& dims) {
   ir::OriginScope origin(n.origin_ref());
   if (n.region_kind() == RegionKind::branch) return batch_branches(s, n, x, dims);
   if (n.region_kind() == RegionKind::call) {
     const CallKind kind = n.as<CallAttrs>().kind;
     const bool plain = kind == CallKind::plain || kind == CallKind::remat;
-    bool moves = false;
-    for (Val v : x) moves = moves || s.batched(v);
-    if (!plain && !moves) return copy_node(n, x, dims);
+    if (!plain && !any(batched_of(x))) {
+      const Vals y = copy_node(n, vals_of(x), dims);
+      return mapped(y, Mask(y.size(), false));
+    }
     return plain ? batch_branches(s, n, x, dims) : batch_declared_call(s, n, x, dims);
   }
   return n.region_kind() == RegionKind::loop ? batch_while(s, n, x, dims)

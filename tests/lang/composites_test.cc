@@ -20,7 +20,8 @@ TEST(Composites, MeansOfManyHalves) {
   const auto ones = tl::ones<tlaloc::Half, kMany>();
   EXPECT_EQ(static_cast<float>(tl::mean(ones).item()), 1);
   EXPECT_EQ(static_cast<float>(tl::var(ones).item()), 0);
-  EXPECT_EQ(static_cast<float>(tl::rms_norm(ones, tl::ones<tlaloc::Half, kMany>()).data()[kMany - 1]), 1);
+  EXPECT_EQ(
+      static_cast<float>(tl::rms_norm(ones, tl::ones<tlaloc::Half, kMany>()).data()[kMany - 1]), 1);
   EXPECT_EQ(static_cast<float>(tl::layer_norm(ones + 1.0f, ones, ones).data()[0]), 1);
 }
 
@@ -49,6 +50,29 @@ TEST(Composites, AWindowOfAttentionHasTwoSides) {
   EXPECT_THAT(row({.window = 2}, 0), ElementsAre(0.5, 0.5, 0, 0, 0));
   EXPECT_THAT(row({.causal = true, .window = 2}, 2), ElementsAre(0, 0.5, 0.5, 0, 0));
   EXPECT_THAT(row({}, 2), Each(0.2));
+}
+
+TEST(Composites, AttentionWhereOnlyARunKnowsTheWidth) {
+  using Typed = tl::Tensor<double, 1, 3, 4>;
+  using Open = tl::Tensor<double, tl::any, tl::any, tl::any>;
+  const auto q = tl::random::normal<double, 1, 3, 4>(tl::random::key(1));
+  const auto loss = [](auto x) { return tl::sum(tl::sin(tl::attention(x, x, x))); };
+  const Typed known = tl::grad([&](Typed x) { return loss(x); })(q);
+  const Open open = tl::grad([&](Open x) { return loss(x); })(Open(q));
+  const auto a = tl::to_vector(known), b = tl::to_vector(open);
+  for (std::size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-15);
+  EXPECT_EQ(tl::to_vector(tl::attention(tl::zeros<double, 0, 2, 4>(), tl::zeros<double, 0, 2, 4>(),
+                                        tl::zeros<double, 0, 2, 4>()))
+                .size(),
+            0u);
+  EXPECT_THROW(tl::attention(q, q, q, {.window = -1}), tl::Error);
+  EXPECT_THROW(tl::attention(q, q, q, {.soft_cap = -5}), tl::Error);
+}
+
+TEST(Composites, TheNormAtZeroIsFlatToEveryOrder) {
+  const auto f = [](tl::Tensor<double, 2> x) { return tl::norm(x); };
+  EXPECT_THAT(tl::to_vector(tl::grad(f)(tl::zeros<double, 2>())), Each(0));
+  EXPECT_THAT(tl::to_vector(tl::hessian(f)(tl::zeros<double, 2>())), Each(0));
 }
 
 }  // namespace

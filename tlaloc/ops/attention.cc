@@ -27,13 +27,20 @@ AxisList first(int n, int from = 0) {
   return r;
 }
 
+/// s over the square root of q's width, unless the scale is given; 0 stands for a size that only a
+/// run knows.
+Val scaled(const Layout& l, Val s, Val q) {
+  if (l.scale != 0) return s * l.scale;
+  return s * rsqrt(convert(dim_value(q.dim(q.rank() - 1)), s.dtype()));
+}
+
 struct Scores {
   Val masked;  ///< […, group, queries, keys]
   Val tanh;    ///< of the scores over the soft cap, which may be absent
 };
 Scores scores(const Layout& l, Val q, Val k, Val mask) {
   const int b = l.batch;
-  Val s = dot_general(q, k, {first(b), first(b), {b + 2}, {b + 1}}) * l.scale, bent;
+  Val s = scaled(l, dot_general(q, k, {first(b), first(b), {b + 2}, {b + 1}}), q), bent;
   if (l.params.soft_cap > 0) {
     bent = tanh(s / l.params.soft_cap);
     s = bent * l.params.soft_cap;
@@ -95,6 +102,10 @@ Val mask_grouped(const Layout& l, Val mask, Val k) {
 
 Val attention(Val q, Val k, Val v, Val mask, const AttentionParams& params) {
   const int r = q.rank();
+  if (params.window < 0 || !(params.soft_cap >= 0)) {
+    throw UserError({kAttrError, "attention", "a window or soft cap below 0",
+                     "leave it out, or 0, for none", ir::OriginScope::current()->place});
+  }
   if (r < 2 || k.rank() != r || v.rank() != r) {
     throw UserError({"TL-RANK-001", "attention",
                      "q, k and v are " + q.type().to_string() + ", " + k.type().to_string() + ", " +
@@ -103,23 +114,21 @@ Val attention(Val q, Val k, Val v, Val mask, const AttentionParams& params) {
   }
   Layout l{r - 2, {q.shape().begin(), q.shape().end()}, params, params.scale};
   const Dim width = q.dim(r - 1);
-  if (l.scale == 0) {
-    if (!width.is_constant()) {
-      throw UserError(
-          {"TL-SHAPE-001", "attention",
-           "the width " + width.to_string() + " is not known, so neither is 1 / sqrt(width)",
-           "give the scale", ir::OriginScope::current()->place});
-    }
+  if (l.scale == 0 && width.is_constant()) {
     l.scale = 1 / std::sqrt(static_cast<double>(width.constant()));
   }
   Dim group(1);
   if (r > 2) {
-    const auto quotient = exact_quotient(q.dim(r - 3), k.dim(r - 3));
+    const Dim queries = q.dim(r - 3), keys = k.dim(r - 3);
+    const auto quotient = queries == keys ? Dim(1) : exact_quotient(queries, keys);
     if (!quotient) {
+      const bool known = queries.is_constant() && keys.is_constant();
       throw UserError({"TL-SHAPE-001", "attention",
-                       "the " + q.dim(r - 3).to_string() + " heads of q are no multiple of the " +
-                           k.dim(r - 3).to_string() + " heads of k",
-                       "", ir::OriginScope::current()->place});
+                       "the " + queries.to_string() + " heads of q " +
+                           (known ? "are no multiple" : "are not known to be a multiple") +
+                           " of the " + keys.to_string() + " heads of k",
+                       known ? "" : "give the numbers of heads in the types",
+                       ir::OriginScope::current()->place});
     }
     group = *quotient;
     l.grouped[static_cast<std::size_t>(r) - 3] = k.dim(r - 3);
@@ -161,7 +170,7 @@ Val attention(Val q, Val k, Val v, Val mask, const AttentionParams& params) {
     const Val delta = reduce_sum(d_o * o, last);
     const Val dp = dot_general(d_o, vv, {first(b), first(b), {b + 2}, {b + 1}});
     const Val ds = p * (dp - over_keys(delta, dp));
-    const Val draw = (bent ? ds * (1.0 - bent * bent) : ds) * l.scale;
+    const Val draw = scaled(l, bent ? ds * (1.0 - bent * bent) : ds, qg);
     const Val dq = dot_general(draw, kk, {first(b), first(b), {b + 2}, {b}});
     const Val dk = dot_general(draw, qg, {first(b), first(b), {b, b + 1}, {b, b + 1}});
     const Val dv = dot_general(p, d_o, {first(b), first(b), {b, b + 1}, {b, b + 1}});

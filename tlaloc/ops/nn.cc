@@ -66,7 +66,8 @@ Val norm(Val x, std::span<const std::int64_t> axes) {
   return composite1("norm", {{"axes", a, {}}}, {x}, [&](const Vals& in) {
     const Val s = reduce_sum(in[0] * in[0], a);
     const Val zero = is(Comparison::eq, s, 0);
-    return Vals{select(zero, s, sqrt(select(zero, ones(s.type()), s)))};
+    // Zeros, not s: its second derivative at 0 is 2.
+    return Vals{select(zero, zeros_like(s), sqrt(select(zero, ones(s.type()), s)))};
   });
 }
 Val logsumexp(Val x, std::span<const std::int64_t> axes) {

@@ -2,6 +2,7 @@
 
 #include "tlaloc/base/error.h"
 #include "tlaloc/cxx/induction.h"
+#include "tlaloc/cxx/names.h"
 #include "tlaloc/cxx/types.h"
 
 namespace tlaloc::cxx {
@@ -44,7 +45,7 @@ void LoopEmitter::start_carries() {
   for (std::size_t k = 0; k < n_carry; ++k) {
     if (fixed(k)) continue;
     const VarId v = l_.declare(types[k]);
-    l_.var(v).suggest(body.param_label(n_inv + k).name, NameRank::user);
+    l_.var(v).suggest(speaking(body.param_label(n_inv + k).name), NameRank::user);
     ir::Origin origin = node_.origin();
     if (n_carry > 1) origin.name.clear();
     l_.suggest(v, origin);

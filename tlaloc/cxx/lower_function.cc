@@ -55,7 +55,7 @@ std::vector<ir::Symbol> Lowering::function(const ir::Graph& g, const Signature& 
         const auto r = row_beside(g.type(static_cast<ValueId>(k)), s);
         if (r && (!from || *r < row)) from = k, row = *r;
       }
-      const VarId v = declare(Type::scalar(DType::i64), identifier(s.name()),
+      const VarId v = declare(Type::scalar(DType::i64), size_name(s.name()),
                               from ? NameRank::user : NameRank::parameter);
       if (from) {
         const ExprRef n = length(params[*from]);

@@ -64,7 +64,6 @@ void count_trips(Knowledge& r, Lowering& l, const LoopEmitter& loop, const Limit
   if (!bound) return;
   r.trips_expr = position_subtract(bound, first.scalar);
   if (some) return;
-  l.needs().header("algorithm");
   r.trips_expr = call("std::max<std::int64_t>", {r.trips_expr, integer(0)});
 }
 
@@ -175,6 +174,7 @@ void Lowering::while_loop(const ir::Node& n, NodeCall& call, Scope& s) {
   emit(std::move(w));
 
   if (!known.trips && trips_read) {
+    if (known.trips_expr) needs().header("algorithm");
     ExprRef count = known.trips_expr ? known.trips_expr
                     : counter        ? variable(*counter)
                                      : loop.trip_count();

@@ -216,6 +216,20 @@ std::string identifier(const std::string& text) {
   if (keywords().contains(r)) r += '_';
   return r;
 }
+std::string size_name(const std::string& axis) {
+  std::string r;
+  for (char c : identifier(axis)) {
+    const auto u = static_cast<unsigned char>(c);
+    if (std::isupper(u) && !r.empty() && std::islower(static_cast<unsigned char>(r.back())))
+      r += '_';
+    r += static_cast<char>(std::tolower(u));
+  }
+  return identifier(r);
+}
+std::string speaking(const std::string& label) {
+  const bool counts = label.find_first_not_of("0123456789.[]") == std::string::npos;
+  return counts ? "" : label;
+}
 std::string type_identifier(const std::string& function) {
   std::string r;
   bool upper = true;

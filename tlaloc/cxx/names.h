@@ -11,6 +11,10 @@ namespace tlaloc::cxx {
 
 /// "in.w" -> "in_w", "blocks[1].b" -> "blocks_1_b"; never a keyword, never empty.
 std::string identifier(const std::string& text);
+/// "Batch" -> "batch", "HeadCount" -> "head_count": a variable that holds an axis's size.
+std::string size_name(const std::string& axis);
+/// The label, or nothing where it only counts: "0", "[1].2".
+std::string speaking(const std::string& label);
 /// "loss_grad" -> "LossGrad".
 std::string type_identifier(const std::string& function);
 

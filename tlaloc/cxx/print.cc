@@ -21,7 +21,7 @@ std::vector<std::string> unique_names(std::size_t count, const std::vector<std::
   std::vector<std::string> r;
   std::unordered_set<std::string> used;
   for (std::size_t k = 0; k < count; ++k) {
-    std::string name = k < given.size() && !given[k].empty() ? given[k] : label(k);
+    std::string name = k < given.size() && !given[k].empty() ? given[k] : speaking(label(k));
     if (name.empty()) name = count == 1 ? stem : stem + std::to_string(k + 1);
     name = identifier(name);
     std::string unique = name;
@@ -31,10 +31,17 @@ std::vector<std::string> unique_names(std::size_t count, const std::vector<std::
   return r;
 }
 
-/// A value of rank 2 or more, in regions too.
+/// Whether a value is more of a matrix than the few numbers that a person writes out in loops: up
+/// to 4 by 4, as in geometry and control.
+bool is_matrix(ir::Type t) {
+  constexpr std::int64_t kFew = 16;
+  const ir::Dim n = t.elements();
+  return t.rank() > 1 && !(n.is_constant() && n.constant() <= kFew);
+}
+/// In regions too.
 bool has_matrices(const ir::Graph& g) {
   for (std::size_t v = 0; v < g.value_count(); ++v) {
-    if (g.type(static_cast<ir::ValueId>(v)).rank() > 1) return true;
+    if (is_matrix(g.type(static_cast<ir::ValueId>(v)))) return true;
   }
   for (std::uint32_t i = 0; i < g.node_count(); ++i) {
     for (const ir::Region& r : g.node(i).regions()) {

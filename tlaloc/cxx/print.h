@@ -17,8 +17,8 @@
 namespace tlaloc::cxx {
 
 enum class Mode : std::uint8_t {
-  /// Tensor mode for programs with matrices (values of rank 2 or more) that the public API can
-  /// express, plain mode for all others.
+  /// Tensor mode for programs with matrices (values of rank 2 or more that have more than 16
+  /// elements, or an open size) that the public API can express, plain mode for all others.
   automatic,
   plain,
   tensor

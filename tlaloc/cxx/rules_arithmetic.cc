@@ -39,6 +39,13 @@ ExprRef print_sub(ElementCall& c) {
   return arithmetic(c, Level::additive, "-", difference, Helper::wrapping_sub);
 }
 ExprRef print_mul(ElementCall& c) {
+  // Exactly a change of sign, as a product with -1 is.
+  for (std::size_t k = 0; is_float(c.dtype) && k < 2; ++k) {
+    const std::string& text = c.in[k]->text;
+    if (is_literal(*c.in[k]) && (text == "-1.0" || text == "-1.0f")) {
+      return prefix("-", c.in[1 - k]);
+    }
+  }
   return arithmetic(c, Level::multiplicative, "*", product, Helper::wrapping_mul);
 }
 ExprRef print_neg(ElementCall& c) {

@@ -1,4 +1,6 @@
 // Ops that make values from nothing, and the barrier.
+#include <algorithm>
+
 #include "tlaloc/cxx/lower.h"
 #include "tlaloc/cxx/types.h"
 #include "tlaloc/ops/constants.h"
@@ -19,6 +21,30 @@ HostArray first_element(const HostArray& a) {
   return dispatch(a.dtype(), [&]<class T>(TypeTag<T>) { return HostArray::scalar(a.as<T>()[0]); });
 }
 
+/// first + step * i, if the integers go up or down evenly.
+std::optional<std::pair<std::int64_t, std::int64_t>> progression_of(const HostArray& a) {
+  if (!is_integer(a.dtype()) || a.rank() != 1 || a.size() < 3) return std::nullopt;
+  const std::int64_t first = a.element_int(0), step = a.element_int(1) - first;
+  for (std::int64_t i = 2; i < a.size(); ++i) {
+    if (a.element_int(i) - a.element_int(i - 1) != step) return std::nullopt;
+  }
+  return std::pair(first, step);
+}
+Value evenly_spaced(Lowering& l, ir::Type type, std::int64_t first, std::int64_t step) {
+  ArrayValue a;
+  a.free = a.local = true;
+  a.element = [first, step, t = type.dtype()](Lowering&, const Indices& at) {
+    const ExprRef e = position_add(position_multiply(at[0].expr, integer(step)), integer(first));
+    return t == DType::i64 ? e : call("static_cast<" + type_name(t) + ">", {e});
+  };
+  a.flat = [element = a.element](Lowering& ll, const Index& at) { return element(ll, {at}); };
+  const std::int64_t last = first + step * (type.dim(0).constant() - 1);
+  a.element_range = [low = std::min(first, last), high = std::max(first, last)](const Indices&) {
+    return Range{low, high, ir::Dim(low), ir::Dim(high)};
+  };
+  return l.lazy(type, std::move(a));
+}
+
 void lower_constant(Lowering& l, NodeCall& c) {
   const HostArray& value = c.node.as<ops::ConstantAttrs>().value.value;
   const ir::Type type = c.types[0];
@@ -26,6 +52,8 @@ void lower_constant(Lowering& l, NodeCall& c) {
     c.out.push_back(l.constant(value));
   } else if (all_equal(value)) {
     c.out.push_back(l.uniform(type, l.constant(first_element(value))));
+  } else if (const auto even = progression_of(value)) {
+    c.out.push_back(evenly_spaced(l, type, even->first, even->second));
   } else {
     const VarId v = l.declare(type);
     l.suggest(v, c.node.origin());

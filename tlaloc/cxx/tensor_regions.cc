@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "tlaloc/base/error.h"
+#include "tlaloc/cxx/names.h"
 #include "tlaloc/cxx/tensor_lowering.h"
 #include "tlaloc/ir/region_ops.h"
 
@@ -56,7 +57,7 @@ namespace {
 
 std::vector<std::string> names_of(const ir::Graph& g, std::size_t first, std::size_t count) {
   std::vector<std::string> r;
-  for (std::size_t k = 0; k < count; ++k) r.push_back(g.param_label(first + k).name);
+  for (std::size_t k = 0; k < count; ++k) r.push_back(speaking(g.param_label(first + k).name));
   return r;
 }
 std::vector<Type> types_of(const ir::Graph& g, std::size_t first, std::size_t count,

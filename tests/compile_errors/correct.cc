@@ -59,10 +59,15 @@ auto indexing(const Mlp& m, Images x, Labels y, tl::Array a, tl::Tensor<float, v
               tl::Scalar<int> i) {
   return std::tuple(x[0], x[i], x[y], a[0], tl::take<1>(x, y), tl::embedding(table, y),
                     tl::take_along_axis<1>(x, tl::expand<-1>(y)),
-                    tl::scatter_add<0>(table, y, tl::embedding(table, y)), tl::one_hot<10>(y),
+                    tl::scatter_add<0>(table, y, tl::embedding(table, y)),
+                    tl::scatter_max<0>(table, y, tl::embedding(table, y)), tl::one_hot<10>(y),
                     tl::dynamic_slice<1, 7>(x, i),
                     tl::dynamic_update(m.words, tl::Tensor<float, document, 1, 8>(), 0, i, 0),
                     tl::roll<0>(x, i), tl::axis_size<batch>(x), tl::take<0>(a, 1));
+}
+auto linear_algebra(tl::Tensor<float, hidden, hidden> a, tl::Tensor<float, hidden, 3> b) {
+  return std::tuple(tl::cholesky(a), tl::triangular_solve(a, b, {.lower = false}),
+                    tl::diag(tl::einsum<"ii->i">(a)));
 }
 auto composites(const Mlp& m, Images x, Labels y, tl::Array a,
                 tl::Tensor<float, batch, head, length, width> q,

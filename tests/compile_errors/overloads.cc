@@ -164,6 +164,9 @@ void products(const Mlp& m, Images x, Labels ids) {
   tl::attention(x, x, m.w1);         // TL-SHAPE-006
   tl::rope(x, 0.5);                  // TL-DTYPE-003
   tl::swiglu(x, m.w1);               // TL-SHAPE-001
+  tl::cholesky(x);                   // TL-SHAPE-012
+  tl::triangular_solve(m.w1, x);     // TL-SHAPE-012
+  tl::diag(x);                       // TL-RANK-001
   tl::conv1d(x, m.w1);               // TL-RANK-001
   tl::conv2d(x, m.w1);               // TL-RANK-001
   tl::conv3d(x, m.w1);               // TL-RANK-001
@@ -191,6 +194,10 @@ void layout(const Mlp& m, Images x, Labels ids) {
   tl::embedding(m.w1, x);            // TL-DTYPE-003
   tl::take_along_axis<1>(x, ids);    // TL-RANK-001
   tl::scatter_add<0>(x, ids, 1.0f);  // TL-TYPE-002
+  tl::scatter_mul<0>(x, x, x);       // TL-DTYPE-003
+  tl::scatter_min<0>(x, x, x);       // TL-DTYPE-003
+  tl::scatter_max<0>(x, x, x);       // TL-DTYPE-003
+  tl::scatter_set<0>(x, x, x);       // TL-DTYPE-003
   tl::one_hot<10>(x);                // TL-DTYPE-003
   tl::dynamic_slice<1, 800>(x, 0);   // TL-SHAPE-007
   tl::dynamic_update(x, m.b1, 0);    // TL-RANK-001
@@ -328,6 +335,9 @@ void shapes(const Mlp& m, Images x, Labels ids, Square square, Grid grid, tl::Ar
   tl::rope(tl::Tensor<float, batch, 7>(), 0); // TL-SHAPE-008
   tl::rope(x, tl::Tensor<int, 3, 3>());       // TL-SHAPE-001
   tl::swiglu(x, m.b1);                        // TL-RANK-001
+  tl::cholesky(m.b1);                         // TL-RANK-001
+  tl::triangular_solve(square, m.b1);         // TL-RANK-001
+  tl::triangular_solve(square, x);            // TL-SHAPE-006
   tl::conv2d<0>(grid, tl::Tensor<float, 3, 3, 3, 16>());             // TL-SHAPE-007
   tl::conv2d<1, 0, 1, 3>(grid, tl::Tensor<float, 3, 3, 1, 16>());    // TL-SHAPE-008
   tl::conv2d(grid, tl::Tensor<float, batch, 3, 3, 16>());            // TL-SHAPE-009

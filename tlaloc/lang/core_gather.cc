@@ -87,7 +87,7 @@ Ref take_along_axis(const Ref& x, int axis, const Ref& indices, AxesSpec axes, W
                        "give indices of the operand's rank", user_place(where)});
     }
     for (int i = 0; i < rank(x); ++i) {
-      if (i != axis) require_same(call, "TL-SHAPE-010", x, i, indices, i);
+      if (i != axis) require_same(call, "TL-SHAPE-006", x, i, indices, i);
     }
     require_in_range(call, x, axis, indices);
     return apply(call, std::array{x, indices}, axes, [&](std::span<const Val> in) {
@@ -106,9 +106,20 @@ Ref take_along_axis(const Ref& x, int axis, const Ref& indices, AxesSpec axes, W
   });
 }
 
-Ref scatter_add(const Ref& x, int axis, const Ref& indices, const Ref& updates, AxesSpec axes,
-                Where where) {
-  const OpCall call{"scatter_add", where};
+Ref scatter(ScatterOp op, const Ref& x, int axis, const Ref& indices, const Ref& updates,
+            AxesSpec axes, Where where) {
+  struct Row {
+    const char* name;
+    ops::Update update;
+  };
+  constexpr std::array<Row, static_cast<std::size_t>(ScatterOp::count)> kRows{
+      {{"scatter_add", ops::Update::add},
+       {"scatter_mul", ops::Update::mul},
+       {"scatter_min", ops::Update::min},
+       {"scatter_max", ops::Update::max},
+       {"scatter_set", ops::Update::set}}};
+  const Row& row = kRows[static_cast<std::size_t>(op)];
+  const OpCall call{row.name, where};
   return with_place(where, [&] {
     require_axis(call, x, axis);
     require_integers(call, indices);
@@ -116,7 +127,7 @@ Ref scatter_add(const Ref& x, int axis, const Ref& indices, const Ref& updates, 
     return apply(call, std::array{x, indices, updates}, kept_labels(x, axes),
                  [&](std::span<const Val> in) {
                    return ops::scatter_at(in[0], wrapped(in[1], in[0].dim(axis)), in[2], axis,
-                                          ops::Update::add, ops::OutOfBounds::clip);
+                                          row.update, ops::OutOfBounds::clip);
                  });
   });
 }

@@ -36,9 +36,10 @@ Ref repeat(const Ref& x, int axis, std::int64_t count, AxesSpec axes, Where wher
 Ref take(const Ref& x, int axis, const Ref& indices, AxesSpec axes, Where where);
 /// result[.., i, ..] = x[.., indices[.., i, ..], ..]; equal ranks.
 Ref take_along_axis(const Ref& x, int axis, const Ref& indices, AxesSpec axes, Where where);
-/// x with updates added at indices along an axis: the transpose of take.
-Ref scatter_add(const Ref& x, int axis, const Ref& indices, const Ref& updates, AxesSpec axes,
-                Where where);
+enum class ScatterOp : std::uint8_t { add, mul, min, max, set, count };
+/// x with updates merged in at indices along an axis; `add` is the transpose of take.
+Ref scatter(ScatterOp op, const Ref& x, int axis, const Ref& indices, const Ref& updates,
+            AxesSpec axes, Where where);
 /// 1 where the new last axis's index equals the id, else 0; an id out of range gives zeros.
 Ref one_hot(const Ref& ids, DType dtype, AxesSpec axes, Where where);
 /// `size` elements from `start`, an integer scalar that is clamped to fit.

@@ -94,8 +94,8 @@ TEST(Indexing, TakeWrapsChecksAndClamps) {
   EXPECT_THAT(values(grad(f, {doubles({3}, {1, 2, 3}), ints({2}, {7, -1})})), ElementsAre(0, 0, 2));
   EXPECT_THAT(values(take_along_axis(matrix(), 1, ints({2, 1}, {2, 0}), kAny2, kHere)),
               ElementsAre(3, 4));
-  EXPECT_THAT(values(scatter_add(doubles({3}, {0, 0, 0}), 0, ints({3}, {1, 1, -1}),
-                                 doubles({3}, {1, 2, 4}), {}, kHere)),
+  EXPECT_THAT(values(scatter(ScatterOp::add, doubles({3}, {0, 0, 0}), 0, ints({3}, {1, 1, -1}),
+                             doubles({3}, {1, 2, 4}), {}, kHere)),
               ElementsAre(0, 3, 4));
 }
 

@@ -1,4 +1,4 @@
-// Indexing: take, embedding, take_along_axis, scatter_add, one_hot, dynamic_slice, dynamic_update,
+// Indexing: take, embedding, take_along_axis, one_hot, dynamic_slice, dynamic_update,
 // roll, axis_size. x[i] is a member of Tensor.
 //
 // Indices are integers: a number, or a tensor of any integer type. A negative one counts from the
@@ -91,40 +91,6 @@ typename detail::AlongResult<Ax, X, I>::type take_along_axis(const X& x, const I
 template <auto Ax, class X, class I, auto Why = detail::kTakeAlong<Ax, X, I>>
   requires IsMistake<Why>
 Refused take_along_axis(const X&, const I&, Where = Where::current()) = delete;
-
-namespace detail {
-template <auto Ax, class X, class I, class U>
-consteval auto scatter_verdict() {
-  constexpr auto kTaken = take_verdict<X, OneSelector<Omitted, Ax>, I>();
-  if constexpr (IsMistake<kTaken>) {
-    return kTaken;
-  } else if constexpr (kKind<U> == Kind::other || kKind<U> == Kind::number) {
-    return mistake("TL-TYPE-002", "updates are no tensor");
-  } else if constexpr (kKind<X> != Kind::tensor || kKind<I> == Kind::refused) {
-    constexpr auto kUpdates = one_verdict<U, Domain::all, false>();
-    return kUpdates;
-  } else {
-    return conversion_verdict<U, ElementOf<X>, AxesOf<Taken<Ax, X, I>>>();
-  }
-}
-template <auto Ax, class X, class I, class U>
-inline constexpr auto kScatter = scatter_verdict<Ax, X, I, U>();
-}  // namespace detail
-
-/// x with `updates` added at `indices` along axis Ax, where updates has the shape that
-/// take<Ax>(x, indices) has; several updates of one place add up.
-/// Errors: TL-SHAPE-001 (updates), TL-RANK-001, TL-AXIS-001, TL-DTYPE-001, TL-DTYPE-003.
-template <auto Ax, class X, class I, class U, auto Why = detail::kScatter<Ax, X, I, U>>
-Like<X> scatter_add(const X& x, const I& indices, const U& updates,
-                    Where where = Where::current()) {
-  using R = Like<X>;
-  return R(core::scatter_add(x.ref(), detail::place_of<Ax>(x, Omitted{}, where),
-                             detail::index_ref(indices), updates.ref(), detail::labels<R>(),
-                             where));
-}
-template <auto Ax, class X, class I, class U, auto Why = detail::kScatter<Ax, X, I, U>>
-  requires IsMistake<Why>
-Refused scatter_add(const X&, const I&, const U&, Where = Where::current()) = delete;
 
 namespace detail {
 template <class A, class Classes>

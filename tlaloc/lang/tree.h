@@ -237,7 +237,7 @@ consteval TreeFault aggregate_fault() {
   } else if constexpr (std::is_array_v<X>) {
     return tree_fault("TL-TREE-004", "a C array: use std::array");
   } else if constexpr (std::is_union_v<X>) {
-    return tree_fault("TL-TREE-002", "a union is no tree");
+    return tree_fault("TL-TREE-004", "a union is no tree");
   } else if constexpr (!std::is_class_v<X> || !std::is_aggregate_v<X>) {
     return tree_fault("TL-TREE-001", "not a tree");
   } else if constexpr (kHasBase<X>) {

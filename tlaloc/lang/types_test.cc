@@ -20,6 +20,7 @@
 #include "tlaloc/lang/operators.h"
 #include "tlaloc/lang/order.h"
 #include "tlaloc/lang/reduce.h"
+#include "tlaloc/lang/scatter.h"
 #include "tlaloc/lang/select.h"
 #include "tlaloc/lang/special.h"
 #include "tlaloc/lang/statistics.h"

@@ -2,8 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <numeric>
 #include <sstream>
+#include <utility>
+#include <vector>
 
 #include "tlaloc/base/error.h"
 #include "tlaloc/lang/axis.h"
@@ -78,6 +81,18 @@ TEST(Eigen, MapsAndCopies) {
   const auto v = Tensor<double, 2>::from({3, 4});
   EXPECT_EQ(as_eigen(v).sum(), 7);
 }
+
+TEST(Eigen, PartsAndEmptyMatricesAreCopiedInTheirOrder) {
+  Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic> m(3, 3);  // column-major
+  m << 1, 2, 3, 4, 5, 6, 7, 8, 9;
+  EXPECT_THAT(to_vector(from_eigen<Tensor<float, 2, 2>>(m.block(1, 0, 2, 2))),
+              ElementsAre(4, 5, 7, 8));
+  EXPECT_THAT(to_vector(from_eigen<Tensor<float, 3>>(m.row(1))), ElementsAre(4, 5, 6));
+  EXPECT_THAT(to_vector(from_eigen<Tensor<float, 3>>(m.col(1).reverse())), ElementsAre(8, 5, 2));
+  EXPECT_THAT(to_vector(from_eigen<Tensor<float, 0, 3>>(m.topRows(0))), ElementsAre());
+  const auto none = from_eigen<Tensor<float, any, 3>>(m.topRows(0));
+  EXPECT_EQ(as_eigen(none).rows(), 0);
+}
 #endif
 
 TEST(Dlpack, SharesWithoutCopies) {
@@ -130,6 +145,59 @@ TEST(Dlpack, ReportsCopiesAndReleasesOnce) {
   EXPECT_THAT(in.copied, HasSubstr("not row-major"));
   EXPECT_EQ(transposed.released, 1);
   EXPECT_THAT(to_vector(Tensor<double, 3, 2>(in.array.ref())), ElementsAre(1, 4, 2, 5, 3, 6));
+}
+
+TEST(Dlpack, AnyLayoutIsReadInOrder) {
+  const auto read = [](auto change) {
+    Foreign f;
+    change(f);
+    const Imported in = from_dlpack(&f.managed);
+    return std::pair(to_vector(as<Tensor<double, any>>(in.array)), in.copied != nullptr);
+  };
+  // A part of a row, backwards, with a step, one element without a sensible stride, nothing.
+  EXPECT_EQ(read([](Foreign& f) {
+              f.managed.tensor.ndim = 1;
+              f.managed.tensor.byte_offset = 8;
+              f.shape = {2};
+              f.strides = {1};
+              f.managed.tensor.shape = f.shape.data();
+              f.managed.tensor.strides = f.strides.data();
+            }),
+            std::pair(std::vector<double>{2, 3}, false));
+  const auto strided = [](std::int64_t from, std::int64_t size, std::int64_t stride) {
+    return [=](Foreign& f) {
+      f.managed.tensor.ndim = 1;
+      f.managed.tensor.byte_offset = static_cast<std::uint64_t>(from) * 8;
+      f.shape[0] = size;
+      f.strides[0] = stride;
+    };
+  };
+  EXPECT_EQ(read(strided(5, 3, -2)), std::pair(std::vector<double>{6, 4, 2}, true));
+  EXPECT_EQ(read(strided(0, 3, 2)), std::pair(std::vector<double>{1, 3, 5}, true));
+  EXPECT_EQ(read(strided(2, 1, 1000)), std::pair(std::vector<double>{3}, false));
+  EXPECT_EQ(read(strided(0, 2, 0)), std::pair(std::vector<double>{1, 1}, true));
+  EXPECT_EQ(read(strided(0, 0, 1)), std::pair(std::vector<double>{}, false));
+}
+
+TEST(Dlpack, ScalarsMisalignedDataAndWrongTypes) {
+  Foreign scalar;
+  scalar.managed.tensor.ndim = 0;
+  scalar.managed.tensor.shape = scalar.managed.tensor.strides = nullptr;
+  EXPECT_EQ(as<Tensor<double>>(from_dlpack(&scalar.managed).array).item(), 1);
+
+  Foreign odd;
+  std::vector<char> bytes(7 * sizeof(double));
+  std::memcpy(bytes.data() + 1, odd.data.data(), 6 * sizeof(double));
+  odd.managed.tensor.data = bytes.data() + 1;
+  const Imported in = from_dlpack(&odd.managed);
+  EXPECT_THAT(in.copied, HasSubstr("not aligned"));
+  EXPECT_THAT(to_vector(as<Tensor<double, 2, 3>>(in.array)), ElementsAre(1, 2, 3, 4, 5, 6));
+  EXPECT_THAT(error_of([&] { as<Tensor<float, 2, 3>>(in.array); }), HasSubstr("TL-DTYPE-001"));
+  EXPECT_THAT(error_of([&] { as<Tensor<double, 6>>(in.array); }), HasSubstr("TL-RANK-001"));
+
+  core::Trace trace("f");
+  const Tensor<float, 3> x(trace.param(ir::Type::get(DType::f32, {3})));
+  EXPECT_THAT(error_of([&] { to_dlpack(x.ref()); }), HasSubstr("TL-TRACE-001"));
 }
 
 TEST(Dlpack, RefusesByName) {

@@ -1,4 +1,4 @@
-// TL-TREE-002: u: a union is no tree
+// TL-TREE-004: u: a union is no tree
 // type: Holder
 // modes: plain
 #include "../model.h"

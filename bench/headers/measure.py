@@ -4,11 +4,12 @@
 usage: measure.py [--repeats N] [--compiler COMMAND]... [--write]
 
 User time of -fsyntax-only, the least of N runs, since other work on the machine only adds to it. An operation's cost is
-that of 200 calls, minus the same file without them, over 200; on new types each call has sizes of its own, on seen types
-all have the same. --write puts the table into results.txt beside this file.
+that of 200 blocks with its operands and the call, minus the same file without them, over 200, minus what declaring the
+operands costs; on new types each block has sizes of its own, on seen types all have the same. --write puts the tables into results.md beside this file.
 """
 
 import argparse
+import os
 import pathlib
 import platform
 import resource
@@ -24,7 +25,6 @@ UMBRELLA_SECONDS, NEW_MS, SEEN_MS = 0.9, 5.0, 0.5
 
 # Statements of one call; K and N are sizes, new ones for each call or always the same.
 OPERATIONS = {
-    "variable only": "Tensor<float, batch, K> x;",
     "relu(x)": "Tensor<float, batch, K> x; auto y = relu(x);",
     "x + x": "Tensor<float, batch, K> x; auto y = x + x;",
     "x * 2.0": "Tensor<float, batch, K> x; auto y = x * 2.0;",
@@ -35,7 +35,7 @@ OPERATIONS = {
     "transpose(x)": "Tensor<float, batch, K> x; auto y = transpose(x);",
     "reshape<K, batch>(x)": "Tensor<float, batch, K> x; auto y = reshape<K, batch>(x);",
     "softmax(x)": "Tensor<float, batch, K> x; auto y = softmax(x);",
-    "select(x > 0, x, 0)": "Tensor<float, batch, K> x; auto y = select(x > 0, x, 0);",
+    "select(p, x, 0)": "Tensor<float, batch, K> x; Tensor<bool, batch, K> p; auto y = select(p, x, 0);",
     "einsum": 'Tensor<float, batch, K> x; Tensor<float, K, N> w; auto y = einsum<"bk,kn->bn">(x, w);',
 }
 
@@ -63,24 +63,35 @@ def program(statements, new):
 
 def measure(compiler, repeats):
     version = subprocess.run([compiler, "--version"], capture_output=True, text=True).stdout.splitlines()[0]
-    rows = [f"{version}", ""]
-    rows.append(f"{'header':34}{'seconds':>9}")
-    for header in ["lang/core.h", "lang/tensor.h", "lang/operators.h", "lang/tree_std.h", "lang/transform_types.h"]:
-        rows.append(f"{'tlaloc/' + header:34}{seconds(compiler, f'#include <tlaloc/{header}>', repeats):9.2f}")
-    whole = seconds(compiler, "#include <tlaloc/tlaloc.h>\n", repeats)
-    rows.append(f"{'tlaloc/tlaloc.h (all)':34}{whole:9.2f}")
-    rows += ["", f"{'operation':34}{'new types, ms':>14}{'seen types, ms':>16}"]
+    headers = ["tlaloc/lang/core.h", "tlaloc/lang/tensor.h", "tlaloc/lang/operators.h", "tlaloc/lang/tree_std.h",
+               "tlaloc/lang/transform_types.h", "tlaloc/tlaloc.h"]
+    rows = [f"## {version}", "", "| header | s |", "|---|---:|"]
+    for header in headers:
+        whole = seconds(compiler, f"#include <{header}>\n", repeats)
+        rows.append(f"| `{header}` | {whole:.2f} |")
+    rows += ["", "| operation | new types, ms | seen types, ms |", "|---|---:|---:|"]
     base = seconds(compiler, program("", True), repeats)
+
+    def milliseconds(statements):
+        return [max(seconds(compiler, program(statements, new), repeats) - base, 0) / CALLS * 1e3 for new in (True, False)]
+
+    variable = milliseconds("Tensor<float, batch, K> x;")
+    rows.append(f"| a tensor variable | {variable[0]:.2f} | {variable[1]:.2f} |")
     worst = [0.0, 0.0]
     for name, statements in OPERATIONS.items():
-        cost = [max(seconds(compiler, program(statements, new), repeats) - base, 0) / CALLS * 1e3
-                for new in (True, False)]
+        cost = [max(total - statements.count("Tensor<") * one, 0)
+                for total, one in zip(milliseconds(statements), variable)]
         worst = [max(a, b) for a, b in zip(worst, cost)]
-        rows.append(f"{name:34}{cost[0]:14.2f}{cost[1]:16.2f}")
-    rows.append("")
-    rows.append(f"aims: header {UMBRELLA_SECONDS} s, {NEW_MS} ms on new types, {SEEN_MS} ms on seen ones; "
-                f"here {whole:.2f} s, at most {worst[0]:.2f} ms and {worst[1]:.2f} ms")
+        rows.append(f"| `{name}` | {cost[0]:.2f} | {cost[1]:.2f} |")
+    rows += ["", f"The whole header: {whole:.2f} s (limit {UMBRELLA_SECONDS}). Worst operation: {worst[0]:.2f} ms on new "
+             f"types (limit {NEW_MS:g}), {worst[1]:.2f} ms on seen ones (limit {SEEN_MS})."]
     return rows
+
+
+def machine():
+    cpu = next((line.split(":", 1)[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")),
+               platform.machine())
+    return f"{os.cpu_count()} cores, {cpu}"
 
 
 def main():
@@ -91,14 +102,15 @@ def main():
     options = parser.parse_args()
     compilers = [c for c in options.compiler or ["g++", "clang++-19"] if shutil.which(c)]
     command = f"bench/headers/measure.py --repeats {options.repeats}"
-    rows = ["What the public headers cost. Command: " + command,
-            f"Compiler time in user mode, least of {options.repeats} runs, on {platform.machine()}.", ""]
+    rows = ["# What the public headers cost", "",
+            f"`{command} --write`: compiler time in user mode, least of {options.repeats} runs. An operation's",
+            f"operands are declared beside it; their cost is taken off. Machine: {machine()}; load {os.getloadavg()[0]:.1f} at the start.", ""]
     for compiler in compilers:
         rows += measure(compiler, options.repeats) + [""]
-    text = "\n".join(rows)
+    text = "\n".join(rows).rstrip() + "\n"
     print(text)
     if options.write:
-        (FOLDER / "results.txt").write_text(text)
+        (FOLDER / "results.md").write_text(text)
 
 
 if __name__ == "__main__":

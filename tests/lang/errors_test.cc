@@ -112,6 +112,47 @@ TEST(Errors, EmptyTensorsAreNamedByTheirPath) {
               HasSubstr("TL-VALUE-001: grad: argument 0: b is a tensor without a value"));
 }
 
+tl::Array array(std::vector<float> values, std::initializer_list<std::int64_t> extents) {
+  return tl::Array::from<float>(values, extents);
+}
+
+TEST(Errors, ArraysAreCheckedAsTensorsAre) {
+  // No type knows these shapes: what a tensor's type refuses, an array's value does.
+  const tl::Array scalar = array({1}, {}), row = array({1, 2, 3}, {3});
+  const tl::Array ints = tl::cast<int>(row);
+  EXPECT_THAT(error_of([&] { tl::layer_norm(scalar); }),
+              HasSubstr("TL-RANK-001: layer_norm: f32[]"));
+  EXPECT_THAT(error_of([&] { tl::rms_norm(scalar); }), HasSubstr("TL-RANK-001: rms_norm"));
+  EXPECT_THAT(error_of([&] { tl::rope(scalar, ints); }), HasSubstr("TL-RANK-001: rope"));
+  EXPECT_THAT(error_of([&] { tl::max_pool<2>(row); }),
+              HasSubstr("TL-RANK-001: max_pool: f32[3] has no spatial axis"));
+  EXPECT_THAT(error_of([&] { tl::mean(ints); }), HasSubstr("TL-DTYPE-003: mean: i32[3]"));
+  EXPECT_THAT(error_of([&] { tl::tile<2, 2>(row); }), HasSubstr("TL-RANK-001: tile: 2 counts"));
+  EXPECT_THAT(error_of([&] { array({1}, {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}); }),
+              HasSubstr("TL-RANK-002"));
+}
+
+TEST(Errors, ChecksOfGradients) {
+  using S = tl::Scalar<double>;
+  const auto square = [](S x) { return x * x; };
+  const auto other_value = [](S x, S dx) { return std::pair(x * x + 1.0, 2.0 * x * dx); };
+  EXPECT_THAT(
+      error_of([&] { tl::check_grads(tl::custom_jvp(square, other_value))(2.0); }),
+      HasSubstr("TL-GRAD-007: check_grads: with the forward derivative the function gives 5"));
+  const auto forward = [](S x) { return std::pair(x * x + 1.0, x); };
+  const auto backward = [](S x, S ct) { return 2.0 * x * ct; };
+  EXPECT_THAT(error_of([&] { tl::check_grads(tl::custom_vjp(square, forward, backward))(2.0); }),
+              HasSubstr("the function gives 5"));
+  EXPECT_THAT(error_of([&] { tl::check_grads(square, {.order = 0})(2.0); }),
+              HasSubstr("TL-ATTR-001: check_grads: order 0 checks nothing"));
+}
+
+TEST(Errors, PoliciesOfRemat) {
+  const auto f = [](tl::Scalar<double> x) { return tl::sin(x); };
+  EXPECT_THAT(error_of([&] { tl::remat(f, nullptr)(tl::Scalar<double>(1)); }),
+              HasSubstr("TL-REMAT-001"));
+}
+
 TEST(Errors, NumbersMustFitIntegers) {
   const auto x = tl::Tensor<std::int8_t, 2>::from({1, 2});
   const int line = __LINE__ + 1;

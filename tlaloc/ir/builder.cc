@@ -53,7 +53,7 @@ Builder& Builder::of(Val v) {
   }
   throw UserError({"TL-TRACE-003",
                    "trace",
-                   "a value is used after the trace it belongs to ended",
+                   "a value is used after the trace it belongs to ended, or in another thread",
                    "return it from the traced function instead of storing it outside",
                    {}});
 }

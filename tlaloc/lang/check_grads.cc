@@ -117,6 +117,7 @@ class Checker {
              const std::string& outer) {
     const std::vector<Ref> direction = random_like(at);
     const std::vector<Ref> y = call(f, at);
+    check_values(f, at, direction, y, outer);
     const std::vector<Ref> weights = random_like(y);
     TangentOf tangent{f, mask};
     CotangentOf cotangent{f, mask};
@@ -147,6 +148,32 @@ class Checker {
   }
 
  private:
+  /// The values that come with derivatives are f's: a custom rule computes its own.
+  void check_values(const Function& f, const std::vector<Ref>& at,
+                    const std::vector<Ref>& direction, const std::vector<Ref>& y,
+                    const std::string& outer) const {
+    const Leaves forward = jvp(f, flat(at), flat(direction), {});
+    std::vector<int> all(at.size());
+    std::iota(all.begin(), all.end(), 0);
+    LinearMap pullback;
+    const Leaves reverse = vjp(f, flat(at), all, pullback, {});
+    for (std::size_t k = 0; k < y.size(); ++k) {
+      compare_value(forward[static_cast<int>(k)], y[k], at, outer + "forward");
+      compare_value(reverse[static_cast<int>(k)], y[k], at, outer + "reverse");
+    }
+  }
+  void compare_value(const Ref& got, const Ref& expected, const std::vector<Ref>& at,
+                     const std::string& mode) const {
+    const HostArray &a = node(got).array, &b = node(expected).array;
+    for (std::int64_t i = 0; i < b.size(); ++i) {
+      const double x = a.element(i), y = b.element(i);
+      if (x == y || agree(x, y, at)) continue;  // equal infinities have no difference
+      throw UserError({"TL-GRAD-007", "check_grads",
+                       "with the " + mode + " derivative the function gives " + std::to_string(x) +
+                           ", without one " + std::to_string(y),
+                       "a custom rule must compute the value of its function", user_place(where_)});
+    }
+  }
   std::vector<Ref> random_like(const std::vector<Ref>& xs) {
     std::normal_distribution<double> normal;
     std::vector<Ref> out;
@@ -235,6 +262,11 @@ void check_grads(const Function& f, const Leaves& args, std::span<const int> arg
                  const CheckGradsOptions& options, Where where) {
   with_place(where, [&] {
     require_values(args, "check_grads");
+    if (options.order < 1) {
+      throw UserError({"TL-ATTR-001", "check_grads",
+                       "order " + std::to_string(options.order) + " checks nothing",
+                       "1 for derivatives, 2 for theirs too", user_place(where)});
+    }
     for (int i = 0; i < args.size(); ++i) {
       if (is_traced(args[i])) {
         throw UserError({"TL-TRACE-001", "check_grads", "an argument is traced",

@@ -160,6 +160,13 @@ Ref reverse(const Ref& x, std::span<const int> over, AxesSpec axes, Where where)
 Ref tile(const Ref& x, std::span<const std::int64_t> counts, AxesSpec axes, Where where) {
   const OpCall call{"tile", where};
   return apply(call, std::array{x}, kept_labels(x, axes), [&](std::span<const Val> in) {
+    if (counts.size() != at(in[0].rank())) {
+      throw UserError({"TL-RANK-001",
+                       call.name,
+                       std::to_string(counts.size()) + " counts for " + describe(x),
+                       "give one per axis",
+                       {}});
+    }
     std::vector<Dim> wide, flat;
     std::vector<std::int64_t> from;
     for (int i = 0; i < in[0].rank(); ++i) {

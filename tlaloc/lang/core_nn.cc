@@ -16,11 +16,30 @@ namespace {
 using ir::Dim;
 using ir::Val;
 
+/// What its type tells of a Tensor, and nothing of an Array: floating values of that rank at least.
+void require_floats(const char* op, Val x, int least_rank) {
+  if (!is_float(x.dtype())) {
+    throw UserError({"TL-DTYPE-003",
+                     op,
+                     x.type().to_string() + " has no floating elements",
+                     "convert them, for example by cast<float>",
+                     {}});
+  }
+  if (x.rank() < least_rank) {
+    throw UserError({"TL-RANK-001",
+                     op,
+                     x.type().to_string() + " has a rank below " + std::to_string(least_rank),
+                     "",
+                     {}});
+  }
+}
+
 /// A reduction by `f(x, axes)`; the axes stay as literal 1s when `keep`.
 template <class F>
 Ref reduce_by(const char* name, const Ref& x, std::span<const int> over, bool keep, AxesSpec axes,
               Where where, const F& f) {
   return apply({name, where}, std::array{x}, axes, [&](std::span<const Val> in) {
+    require_floats(name, in[0], 0);
     std::vector<std::int64_t> sorted(over.begin(), over.end());
     std::ranges::sort(sorted);
     std::vector<Dim> kept(in[0].shape().begin(), in[0].shape().end());
@@ -126,6 +145,7 @@ Ref cross_entropy(const Ref& logits, const Ref& ids, AxesSpec axes, Where where)
 Ref layer_norm(const Ref& x, const Ref& scale, const Ref& bias, double epsilon, AxesSpec axes,
                Where where) {
   return apply({"layer_norm", where}, given({x, scale, bias}), axes, [&](std::span<const Val> in) {
+    require_floats("layer_norm", in[0], 1);
     std::size_t next = 1;
     const Val s = scale ? in[next++] : Val{}, b = bias ? in[next++] : Val{};
     return ops::layer_norm(in[0], s, b, epsilon);
@@ -133,6 +153,7 @@ Ref layer_norm(const Ref& x, const Ref& scale, const Ref& bias, double epsilon, 
 }
 Ref rms_norm(const Ref& x, const Ref& scale, double epsilon, AxesSpec axes, Where where) {
   return apply({"rms_norm", where}, given({x, scale}), axes, [&](std::span<const Val> in) {
+    require_floats("rms_norm", in[0], 1);
     return ops::rms_norm(in[0], scale ? in[1] : Val{}, epsilon);
   });
 }
@@ -152,6 +173,7 @@ Ref attention(const Ref& q, const Ref& k, const Ref& v, const Ref& mask,
 Ref rope(const Ref& x, const Ref& positions, double base, bool interleaved, AxesSpec axes,
          Where where) {
   return apply({"rope", where}, std::array{x, positions}, axes, [&](std::span<const Val> in) {
+    require_floats("rope", in[0], 1);
     const Val p =
         ops::broadcast_to(in[1], in[0].shape().first(static_cast<std::size_t>(in[0].rank()) - 1));
     return ops::rope(in[0], p, base, interleaved);
@@ -190,7 +212,16 @@ Ref conv(const Ref& x, const Ref& kernel, std::span<const WindowSpec> windows, s
 Ref pool(Pooling op, const Ref& x, const WindowSpec& window, AxesSpec axes, Where where) {
   return apply({op == Pooling::max ? "max_pool" : "mean_pool", where}, std::array{x}, axes,
                [&](std::span<const Val> in) {
+                 const bool largest = op == Pooling::max;
+                 if (!largest) require_floats("mean_pool", in[0], 0);
                  const auto rank = static_cast<std::size_t>(in[0].rank());
+                 if (rank < 3) {
+                   throw UserError({"TL-RANK-001",
+                                    largest ? "max_pool" : "mean_pool",
+                                    describe(x) + " has no spatial axis",
+                                    "the layout is [n, spatial..., channels]",
+                                    {}});
+                 }
                  ops::Window w = ops::plain_window(std::vector<Dim>(rank, Dim(1)));
                  for (std::size_t i = 1; i + 1 < rank; ++i) {
                    w.size[i] = window.size;
@@ -199,7 +230,7 @@ Ref pool(Pooling op, const Ref& x, const WindowSpec& window, AxesSpec axes, Wher
                    std::tie(w.low[i], w.high[i]) =
                        window_padding(window, in[0].dim(static_cast<int>(i)), Dim(window.size));
                  }
-                 return op == Pooling::max ? ops::max_pool(in[0], w) : ops::mean_pool(in[0], w);
+                 return largest ? ops::max_pool(in[0], w) : ops::mean_pool(in[0], w);
                });
 }
 

@@ -55,7 +55,7 @@ Leaves remat(const Function& f, const Leaves& args, const char* policy, Where wh
   const OpCall call{"remat", where};
   return with_place(where, [&] {
     require_values(args, call.name);
-    const std::string kept = policy;
+    const std::string kept = policy ? policy : "";
     if (kept != "nothing" && kept != "everything" && kept != "dots" &&
         !kept.starts_with("names:")) {
       fail(call, "TL-REMAT-001", "unknown policy '" + kept + "'",

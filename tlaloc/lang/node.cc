@@ -1,8 +1,10 @@
 #include "tlaloc/lang/node.h"
 
+#include <string>
 #include <utility>
 
 #include "tlaloc/base/error.h"
+#include "tlaloc/lang/axis.h"
 
 namespace tlaloc::core {
 
@@ -46,6 +48,13 @@ void set_labels(Node& n, std::vector<AxisLabel> labels) {
 }  // namespace
 
 Ref make_concrete(HostArray array, std::vector<AxisLabel> labels) {
+  if (array.extents().size() > std::size_t{kMaxRank}) {
+    throw UserError({"TL-RANK-002",
+                     "tensor",
+                     "a shape of " + std::to_string(array.extents().size()) + " axes",
+                     "a tensor has at most " + std::to_string(kMaxRank),
+                     {}});
+  }
   auto* n = new Node;
   Ref r(n);
   n->type = type_of(array);

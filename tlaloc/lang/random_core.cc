@@ -301,7 +301,8 @@ Ref random_randint(const Ref& key, const Ref& low, const Ref& high, const Draw& 
     const DType bits = unsigned_like(type);
     return apply(
         call, operands_of({key, low, high}, draw), draw.axes, [&](std::span<const Val> in) {
-          const Val from = clipped(in[1], type), to = clipped(in[2], type);
+          const Val from = ops::convert(clipped(in[1], draw.dtype), type),
+                    to = ops::convert(clipped(in[2], draw.dtype), type);
           const Val wide = ops::convert(in[2], DType::i64);
           const Val empty = ops::compare(ops::Comparison::le, to, from);
           const Val one = ops::scalar_int(1, bits);

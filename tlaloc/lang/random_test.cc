@@ -224,6 +224,19 @@ TEST(Random, SamplesDifferentiateInTheirParameters) {
   EXPECT_NEAR(value(grad(f, {number(0), number(1)})), 1 - u, 1e-15);
 }
 
+TEST(Random, BoundsBeyondANarrowTypeAreItsOwn) {
+  // From jax.random.randint(key(1), (5,), low, high, dtype).
+  const std::array five{dim(5)};
+  const auto drawn = [&](DType type, std::int32_t low, std::int32_t high) {
+    const Ref drawn = random_randint(random_key(1), scalar_int(DType::i32, low),
+                                     scalar_int(DType::i32, high), {type, {}, five, kHere});
+    return values(convert(drawn, DType::f64, {}, kHere));
+  };
+  EXPECT_THAT(drawn(DType::u8, 0, 1000), ::testing::ElementsAre(252, 175, 224, 105, 160));
+  EXPECT_THAT(drawn(DType::u8, -1, 257), ::testing::ElementsAre(252, 175, 224, 105, 160));
+  EXPECT_THAT(drawn(DType::i8, -300, 40), ::testing::ElementsAre(-28, -57, 24, -39, -112));
+}
+
 TEST(Random, Refusals) {
   const Draw draw{DType::f32, {}, {}, kHere};
   EXPECT_THAT(error_of([&] { random_normal(floats({2}, {1, 2}), draw); }),

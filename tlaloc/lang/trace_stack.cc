@@ -64,7 +64,7 @@ ir::Val as_val(const Ref& x) {
   if (n.traced()) {
     throw UserError({"TL-TRACE-003",
                      "",
-                     "a traced value is used after its trace ended",
+                     "a traced value is used after its trace ended, or in another thread",
                      "return it from the traced function instead of storing it outside",
                      {}});
   }

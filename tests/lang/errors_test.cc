@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -111,6 +113,24 @@ TEST(Errors, EmptyTensorsAreNamedByTheirPath) {
   EXPECT_THAT(error_of([&] { tl::grad(f)(Model{tl::Scalar<float>(1), {}}, tl::Scalar<float>(1)); }),
               HasSubstr("TL-VALUE-001: grad: argument 0: b is a tensor without a value"));
 }
+
+TEST(Errors, RecursionThroughTracesEnds) {
+  using S = tl::Scalar<double>;
+  std::function<S(S)> f = [&](S x) {
+    return tl::cond(x > 0.0, [&] { return f(x - 1.0); }, [&] { return x; });
+  };
+  EXPECT_THAT(error_of([&] { tl::grad([&](S x) { return f(x); })(3.0); }),
+              HasSubstr("TL-TRACE-006: trace: traces nest deeper than 256"));
+  EXPECT_EQ(tl::grad([](S x) { return x * x; })(3.0).item(), 6);
+}
+
+/// Static objects die after what belongs to the thread.
+struct TracesAtExit {
+  ~TracesAtExit() {
+    const double slope = tl::grad([](tl::Scalar<double> x) { return 2.0 * x * x; })(3.0).item();
+    if (slope != 12) std::abort();
+  }
+} traces_at_exit;
 
 tl::Array array(std::vector<float> values, std::initializer_list<std::int64_t> extents) {
   return tl::Array::from<float>(values, extents);

@@ -11,14 +11,28 @@
 namespace tlaloc::ir {
 namespace {
 
-thread_local std::vector<Builder*> stack;
+/// The open builders of this thread, and the origin of what it emits. Both live in memory of the
+/// thread that nothing destroys: a program may still trace in the destructor of a static object.
+constexpr std::size_t kMaxNesting = 256;
+struct OpenBuilders {
+  Builder* list[kMaxNesting];
+  std::size_t size;
+  bool empty() const { return size == 0; }
+  Builder* back() const { return list[size - 1]; }
+};
+constinit thread_local OpenBuilders stack{};
 std::atomic<std::uint32_t> next_trace{1};
 
 const OriginRef& no_origin() {
-  static const OriginRef origin = std::make_shared<const Origin>();
+  static const auto& origin = *new OriginRef(std::make_shared<const Origin>());
   return origin;
 }
-thread_local OriginRef current_origin_ref;
+union CurrentOrigin {
+  constexpr CurrentOrigin() : ref() {}
+  ~CurrentOrigin() {}  // NOLINT: empty by then, as every scope has ended
+  OriginRef ref;
+};
+constinit thread_local CurrentOrigin current_origin_slot;
 
 }  // namespace
 
@@ -27,14 +41,22 @@ thread_local OriginRef current_origin_ref;
 Builder::Builder(std::string name)
     : name_(std::move(name)),
       trace_(next_trace.fetch_add(1, std::memory_order_relaxed)),
-      depth_(stack.size()),
+      depth_(stack.size),
       parent_(stack.empty() ? nullptr : stack.back()),
       interner_(std::make_unique<Interner>()) {
-  stack.push_back(this);
+  if (stack.size == kMaxNesting) {
+    throw UserError({"TL-TRACE-006",
+                     "trace",
+                     "traces nest deeper than " + std::to_string(kMaxNesting),
+                     "a function that calls itself through cond, jit or a loop needs a native end; "
+                     "write it as a loop",
+                     {}});
+  }
+  stack.list[stack.size++] = this;
 }
 Builder::~Builder() {
   // An exception may unwind builders in order only; anything above us is gone already.
-  stack.resize(depth_);
+  stack.size = depth_;
 }
 Builder& Builder::current() {
   if (stack.empty()) {
@@ -48,8 +70,8 @@ Builder& Builder::current() {
 }
 bool Builder::active() { return !stack.empty(); }
 Builder& Builder::of(Val v) {
-  for (std::size_t i = stack.size(); i-- > 0;) {
-    if (stack[i]->trace_ == v.trace) return *stack[i];
+  for (std::size_t i = stack.size; i-- > 0;) {
+    if (stack.list[i]->trace_ == v.trace) return *stack.list[i];
   }
   throw UserError({"TL-TRACE-003",
                    "trace",
@@ -59,14 +81,14 @@ Builder& Builder::of(Val v) {
 }
 Type Val::type() const { return Builder::of(*this).type(*this); }
 
-OriginScope::OriginScope(OriginRef origin) : previous_(std::move(current_origin_ref)) {
-  current_origin_ref = std::move(origin);
+OriginScope::OriginScope(OriginRef origin) : previous_(std::move(current_origin_slot.ref)) {
+  current_origin_slot.ref = std::move(origin);
 }
 OriginScope::OriginScope(Origin origin)
     : OriginScope(std::make_shared<const Origin>(std::move(origin))) {}
-OriginScope::~OriginScope() { current_origin_ref = std::move(previous_); }
+OriginScope::~OriginScope() { current_origin_slot.ref = std::move(previous_); }
 const OriginRef& OriginScope::current() {
-  return current_origin_ref ? current_origin_ref : no_origin();
+  return current_origin_slot.ref ? current_origin_slot.ref : no_origin();
 }
 
 std::uint32_t Builder::current_origin() {

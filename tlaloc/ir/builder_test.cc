@@ -188,6 +188,15 @@ TEST(Builder, AnExceptionEndsTheTracesItPasses) {
   EXPECT_EQ(&Builder::current(), &outer);
 }
 
+TEST(Builder, NestingEnds) {
+  std::vector<std::unique_ptr<Builder>> open;
+  EXPECT_THROW(for (int i = 0; i < 1000; ++i) open.push_back(std::make_unique<Builder>()),
+               UserError);
+  EXPECT_EQ(open.size(), 256u);
+  while (!open.empty()) open.pop_back();
+  EXPECT_FALSE(Builder::active());
+}
+
 TEST(Builder, DeadCodeIsDropped) {
   auto trace = [](Builder::Close close) {
     Builder b;

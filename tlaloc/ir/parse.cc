@@ -11,7 +11,7 @@
 namespace tlaloc::ir {
 namespace {
 
-constexpr int kMaxDepth = 64;
+constexpr int kMaxDepth = 256;  // as deep as traces nest
 
 /// Parses one graph; each region has a parser of its own on the same cursor.
 class GraphParser {

@@ -281,7 +281,7 @@ TEST(Parse, DeclaredShapesAllocateNothing) {
 
 TEST(Parse, DepthIsBounded) {
   std::string deep = "graph () -> () { return }";
-  for (int i = 1; i < 64; ++i) {
+  for (int i = 1; i < 256; ++i) {
     deep =
         "graph () -> () { call() {name=\"\", kind=plain, n_residuals=0, policy=\"\", params=[], "
         "version=0} callee " +

@@ -56,19 +56,27 @@ struct RecentScalar {
   DType dtype = DType::boolean;
   ir::AttrRef attr;
 };
-thread_local std::array<RecentScalar, 64> recent_scalars;
+/// Gone when the thread is about to end; a static object's destructor may still ask.
+thread_local bool recent_scalars_gone = false;
+struct RecentScalars {
+  std::array<RecentScalar, 64> slots;
+  ~RecentScalars() { recent_scalars_gone = true; }
+};
+thread_local RecentScalars recent_scalars;
 }  // namespace
 
 Val scalar(double value, DType dtype) {
-  const auto bits = std::bit_cast<std::uint64_t>(value);
-  const std::uint64_t mixed = (bits + static_cast<std::uint64_t>(dtype)) * 0x9e3779b97f4a7c15u;
-  RecentScalar& r = recent_scalars[mixed >> 58];
-  if (!r.attr || r.bits != bits || r.dtype != dtype) {
+  const auto make = [&] {
     const HostArray array = dispatch(dtype, [&]<class T>(TypeTag<T>) {
       return HostArray::scalar<T>(convert_element<T>(value));
     });
-    r = {bits, dtype, ir::make_attr(ConstantAttrs{{array}})};
-  }
+    return ir::make_attr(ConstantAttrs{{array}});
+  };
+  if (recent_scalars_gone) return ir::Builder::current().emit(rows::Constant, make(), {});
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  const std::uint64_t mixed = (bits + static_cast<std::uint64_t>(dtype)) * 0x9e3779b97f4a7c15u;
+  RecentScalar& r = recent_scalars.slots[mixed >> 58];
+  if (!r.attr || r.bits != bits || r.dtype != dtype) r = {bits, dtype, make()};
   return ir::Builder::current().emit(rows::Constant, r.attr, {});
 }
 Val scalar_int(std::int64_t value, DType dtype) {

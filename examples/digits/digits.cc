@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdio>
 #include <random>
+#include <stdexcept>
 
 #include "data.h"
 #include "plot.h"
@@ -73,8 +74,9 @@ double accuracy(const Mlp& model, const digits::Data& data) {
   return tl::mean(right).item();
 }
 
-void train() {
-  const digits::Data all = digits::shuffled(digits::read("data/digits.csv.gz"), 7);
+/// The test accuracy reached.
+double train(const char* path) {
+  const digits::Data all = digits::shuffled(digits::read(path), 7);
   const int held_out = all.count() / 5;
   const digits::Data test = digits::part(all, 0, held_out);
   const digits::Data rest = digits::part(all, held_out, all.count());
@@ -109,20 +111,23 @@ void train() {
     std::fflush(stdout);
   }
   digits::write_curve("digits_loss.svg", "digits: training loss", curve);
-  std::printf("\ntest accuracy: %.2f %%\nloss curve: digits_loss.svg\n",
-              100 * accuracy(model, test));
+  const double reached = accuracy(model, test);
+  std::printf("\ntest accuracy: %.2f %%\nloss curve: digits_loss.svg\n", 100 * reached);
 
   const auto source = tl::to_source(
       tl::grad(loss), {.function = "loss_gradient", .arguments = {"model", "images", "labels"}});
   std::printf("\nThe gradient of the loss, as C++:\n\n%s\n",
               source(model, Images::from(test.pixels), Labels::from(test.labels)).c_str());
+  return reached;
 }
 
 }  // namespace
 
-int main() {
+// usage: digits [DATA], by default data/digits.csv.gz
+int main(int argc, char** argv) {
   try {
-    train();
+    const double reached = train(argc > 1 ? argv[1] : "data/digits.csv.gz");
+    if (reached < 0.95) throw std::runtime_error("the accuracy is below 95 %");
   } catch (const std::exception& e) {
     std::fprintf(stderr, "digits: %s\n", e.what());
     return 1;

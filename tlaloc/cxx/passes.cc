@@ -10,6 +10,7 @@ void make_readable(Function& f, Needs& needs) {
   drop_dead_stores(f);
   join_variables(f);
   tidy(f);
+  if (index_histories(f)) needs.header("algorithm");
   fuse_loops(f);
   fold(f);
   if (mark_moves(f)) needs.header("utility");

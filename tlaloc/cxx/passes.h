@@ -26,6 +26,8 @@ void flatten_histories(Function& f);
 void tidy(Function& f);
 /// One loop instead of several over the same indices.
 void fuse_loops(Function& f);
+/// Histories of loops that count are made with their length; true if that takes a std::max.
+bool index_histories(Function& f);
 /// std::move where a vector is copied for the last time; true if there is any.
 bool mark_moves(Function& f);
 /// Declares every variable where it is first needed, in the innermost block.

@@ -2,6 +2,7 @@
 #include <array>
 #include <cmath>
 
+#include "tlaloc/lang/inspect.h"
 #include "tlaloc/lang/testing.h"
 
 namespace tlaloc::core::testing {
@@ -176,6 +177,28 @@ TEST(Rules, RematChangesNothingButTheGraph) {
   const Fn plain([](const auto& x) { return x; });
   EXPECT_THAT(error_of([&] { remat(plain, args({number(1)}), "some", kHere); }),
               HasSubstr("TL-REMAT-001: remat: unknown policy 'some'"));
+}
+
+TEST(Rules, RematKeepsWhatHasAName) {
+  // y = exp(sin(h)), h = sin(x): how often a sine is computed for y and its slope.
+  const auto sines = [](const char* policy) {
+    const Fn both([=](const auto& x) {
+      const Fn f([=](const auto& a) {
+        const Fn inner([](const auto& b) {
+          return std::vector{exp(sin(checkpoint_name(sin(b[0]), "h", {}, kHere)))};
+        });
+        return refs(remat(inner, args(a), policy, kHere));
+      });
+      return refs(value_and_grad(f, args(x), kFirst, kHere));
+    });
+    const std::string text = graph_text(both, args({number(0.3)}), kHere);
+    int n = 0;
+    for (auto at = text.find("sin("); at != text.npos; at = text.find("sin(", at + 1)) ++n;
+    return n;
+  };
+  EXPECT_EQ(sines("nothing"), 4);
+  EXPECT_EQ(sines("names:h"), 3);
+  EXPECT_EQ(sines("everything"), 2);
 }
 
 TEST(Rules, CustomJvpIsUsedInBothModes) {

@@ -82,6 +82,16 @@ Leaves remat(const Function& f, const Leaves& args, const char* policy, Where wh
   });
 }
 
+Ref checkpoint_name(const Ref& x, const char* name, AxesSpec axes, Where where) {
+  return apply({"checkpoint_name", where}, std::array{x}, axes, [&](std::span<const ir::Val> in) {
+    ir::Origin origin = *ir::OriginScope::current();
+    origin.name = name;
+    const ir::OriginScope scope(std::move(origin));
+    // A node of its own, so that the name is this value's only.
+    return ops::optimization_barrier(in[0]);
+  });
+}
+
 namespace {
 
 /// x…, dx of the differentiable x… -> y…, dy of the differentiable y…, over the user's rule, which

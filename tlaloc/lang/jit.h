@@ -61,7 +61,7 @@ detail::Transform<detail::JitPolicy, F> jit(F, Where = Where::current()) = delet
 
 /// f, whose intermediate values a derivative computes again instead of keeping them. `policy` names
 /// what is kept all the same: "nothing", "everything", "dots" (results of matrix products) or
-/// "names:a,b". Errors: as jit; at run time TL-REMAT-001 (an unknown policy).
+/// "names:a,b" (see checkpoint_name). Errors: as jit; at run time TL-REMAT-001 (an unknown policy).
 template <class F, class R = detail::ResultOf<F>,
           auto Why = detail::kTransform<detail::RematPolicy, F>>
 detail::Transform<detail::RematPolicy, F> remat(F f, const char* policy = "nothing",
@@ -73,5 +73,15 @@ template <class F, class R = detail::ResultOf<F>,
   requires IsMistake<Why>
 detail::Transform<detail::RematPolicy, F> remat(F, const char* = "nothing",
                                                 Where = Where::current()) = delete;
+
+/// x, under a name by which a policy of remat can keep it: checkpoint_name(h, "hidden").
+template <class A, auto Why = detail::kOne<A, Domain::all>>
+Like<A> checkpoint_name(const A& x, const char* name, Where where = Where::current()) {
+  using R = Like<A>;
+  return R(core::checkpoint_name(x.ref(), name, detail::labels<R>(), where));
+}
+template <class A, auto Why = detail::kOne<A, Domain::all>>
+  requires IsMistake<Why>
+Refused checkpoint_name(const A&, const char*, Where = Where::current()) = delete;
 
 }  // namespace tlaloc

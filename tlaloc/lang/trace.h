@@ -149,6 +149,8 @@ Leaves jit(JitCache& cache, const Function& f, const Leaves& args, Where where);
 /// f with its intermediate values computed again where a derivative needs them. `policy`:
 /// "nothing", "everything", "dots" or "names:a,b" says what is kept all the same.
 Leaves remat(const Function& f, const Leaves& args, const char* policy, Where where);
+/// x, under a name that such a policy can list.
+Ref checkpoint_name(const Ref& x, const char* name, AxesSpec axes, Where where);
 
 // ---- derivatives given by the user ----
 

@@ -161,6 +161,7 @@ static_assert(
     is<decltype(jit(value_and_grad(generic_loss))(m, x, y)), std::pair<Tensor<float>, Mlp>>);
 static_assert(is<decltype(jit(vmap<batch>(grad(one_loss)))(m, x, y)), With<Mlp, batch>>);
 static_assert(is<decltype(remat(loss)(m, x, y)), Tensor<float>>);
+static_assert(is<decltype(checkpoint_name(x, "x")), Images>);
 static_assert(is<decltype(grad(custom_jvp([](Tensor<double> a) { return exp(a); },
                                           [](Tensor<double> a, Tensor<double> da) {
                                             return std::pair{exp(a), exp(a) * da};

@@ -83,17 +83,12 @@ class Chooser {
   bool named_by_policy(ValueId v) const {
     const std::string& p = q_.place.remat;
     const Node n = g_.node(g_.producer(v));
-    if (p == "everything") return true;
     if (p == "dots") {
       return &n.op() == ops::find("dot_general") || &n.op() == ops::find("convolution");
     }
     if (!p.starts_with("names:")) return false;
-    const std::string list = "," + p.substr(6) + ",";
-    auto listed = [&](const std::string& s) {
-      return !s.empty() && list.find("," + s + ",") != std::string::npos;
-    };
-    return listed(n.origin().name) ||
-           (n.region_kind() == RegionKind::call && listed(n.as<CallAttrs>().name));
+    const std::string& name = n.origin().name;
+    return !name.empty() && ("," + p.substr(6) + ",").find("," + name + ",") != std::string::npos;
   }
   std::int64_t cost(ValueId v) const {
     if (!saveable(v)) return kInfinite;
@@ -107,8 +102,8 @@ class Chooser {
     if (g_.is_param(v)) return false;
     const Node n = g_.node(g_.producer(v));
     if (n.op().traits.ordered || n.operands().empty()) return false;
-    if (!q_.place.remat.empty()) return true;
     if (!saveable(v)) return true;
+    if (!q_.place.remat.empty()) return false;  // the policy names it: kept although params suffice
     if (n.region_kind() != RegionKind::none) {
       for (std::size_t k = 0; k < n.result_count(); ++k) {
         if (!saveable(n.result(k))) return true;

@@ -28,7 +28,8 @@ struct SplitPlace {
   std::size_t invariants = 0;
   /// Entry dims of the body that are bound in each iteration.
   std::vector<Symbol> local;
-  /// Remat: only what this policy names may be kept ("nothing", "dots", "names:a,b"); empty: any.
+  /// Remat: only what this policy names may be kept ("nothing", "dots", "names:a,b"), and is if it
+  /// is read; empty: any.
   std::string remat;
 };
 
@@ -38,7 +39,7 @@ const Split& split_graph(Context& ctx, const GraphRef& g, const Mask& unknown, c
 
 /// Splits a node with regions that has an unknown operand: emits a known and an unknown node.
 Vals split_branches(Context& ctx, const Node& n, const Vals& x, const Mask& unknown, DimMap& dims,
-                    const Policy& policy);
+                    Policy policy);
 Vals split_loop(Context& ctx, const Node& n, const Vals& x, const Mask& unknown, DimMap& dims,
                 const Policy& policy);
 

@@ -12,7 +12,7 @@ Val filler(Type t) { return t.dtype() == DType::boolean ? ops::full(1, t) : ops:
 }  // namespace
 
 Vals split_branches(Context& ctx, const Node& n, const Vals& x, const Mask& unknown, DimMap& dims,
-                    const Policy& policy) {
+                    Policy policy) {
   const bool is_if = n.region_kind() == RegionKind::branch;
   const std::size_t off = is_if ? 1 : 0;
   if (is_if && unknown[0]) {
@@ -24,7 +24,11 @@ Vals split_branches(Context& ctx, const Node& n, const Vals& x, const Mask& unkn
   const std::size_t branches = is_if ? 2 : 1;
   SplitPlace place;
   if (!is_if && n.as<CallAttrs>().kind == CallKind::remat) {
-    place.remat = n.as<CallAttrs>().policy.empty() ? "nothing" : n.as<CallAttrs>().policy;
+    const std::string& kept = n.as<CallAttrs>().policy;
+    if (kept == "everything")
+      policy.residuals = Policy::Residuals::save;
+    else
+      place.remat = kept.empty() ? "nothing" : kept;
   }
   Mask out(n.result_count(), false);
   std::vector<const Split*> parts;

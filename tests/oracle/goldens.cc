@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "tlaloc/base/error.h"
-#include "tlaloc/ops/convert_element.h"
+#include "tlaloc/ops/testing.h"
 
 namespace tlaloc::testing {
 namespace {
@@ -28,16 +28,6 @@ Extents extents_of(const std::string& text) {
 }
 
 }  // namespace
-
-HostArray array_of(DType dtype, Extents extents, const std::vector<double>& values) {
-  HostArray a = HostArray::uninitialized(dtype, std::move(extents));
-  need(a.size() == static_cast<std::int64_t>(values.size()), "another number of values");
-  dispatch(dtype, [&]<class T>(TypeTag<T>) {
-    T* out = static_cast<T*>(a.mutable_data());
-    for (double v : values) *out++ = ops::convert_element<T>(v);
-  });
-  return a;
-}
 
 std::vector<HostArray> Golden::all(DType real, const std::string& key) const {
   std::vector<HostArray> r;
@@ -75,6 +65,8 @@ Goldens read_goldens(const std::string& path) {
     words >> key >> shape;
     std::vector<double> values;
     for (std::string w; words >> w;) values.push_back(number(w));
+    const Extents extents = extents_of(shape);
+    need(element_count(extents) == static_cast<std::int64_t>(values.size()), line);
     const bool is_real = dtype == "real" || dtype == "f64" || dtype == "f32";
     const DType stored = dtype == "bool" ? DType::boolean : DType::i64;
     for (DType real : {DType::f64, DType::f32}) {
@@ -83,7 +75,7 @@ Goldens read_goldens(const std::string& path) {
       const bool here =
           is_real ? dtype == name(real) : golden->has(DType::f64, key) == (real == DType::f32);
       if (!both && !here) continue;
-      golden->add(real, key, array_of(is_real ? real : stored, extents_of(shape), values));
+      golden->add(real, key, ops::testing::array(is_real ? real : stored, extents, values));
       if (!both) break;
     }
   }

@@ -23,7 +23,4 @@ using Goldens = std::map<std::string, Golden>;
 
 Goldens read_goldens(const std::string& path);
 
-/// An array of that element type with the values, each converted once.
-HostArray array_of(DType dtype, Extents extents, const std::vector<double>& values);
-
 }  // namespace tlaloc::testing

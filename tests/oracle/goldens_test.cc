@@ -13,6 +13,7 @@
 #include "tests/transform/derived.h"
 #include "tlaloc/interp/interp.h"
 #include "tlaloc/ops/rows.h"
+#include "tlaloc/ops/testing.h"
 
 namespace tlaloc::testing {
 namespace {
@@ -38,24 +39,20 @@ std::vector<Type> types_of(const Arrays& arrays) {
   }
   return types;
 }
-std::vector<double> values_of(const HostArray& a) {
-  std::vector<double> v;
-  for (std::int64_t i = 0; i < a.size(); ++i) v.push_back(a.element(i));
-  return v;
-}
 /// Two lanes: a, and a with its floats halved.
 HostArray two_lanes(const HostArray& a) {
-  std::vector<double> v = values_of(a);
+  std::vector<double> v = ops::testing::values(a);
   const std::size_t n = v.size();
   for (std::size_t i = 0; i < n; ++i) v.push_back(is_float(a.dtype()) ? v[i] / 2 : v[i]);
   Extents e = a.extents();
   e.insert(e.begin(), 2);
-  return array_of(a.dtype(), e, v);
+  return ops::testing::array(a.dtype(), e, v);
 }
 HostArray second_lane(const HostArray& a) {
-  const std::vector<double> v = values_of(a);
+  const std::vector<double> v = ops::testing::values(a);
   const auto half = v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2);
-  return array_of(a.dtype(), {a.extents().begin() + 1, a.extents().end()}, {half, v.end()});
+  return ops::testing::array(a.dtype(), {a.extents().begin() + 1, a.extents().end()},
+                             {half, v.end()});
 }
 Arrays last(const Arrays& a, std::size_t n) {
   return {a.end() - static_cast<std::ptrdiff_t>(n), a.end()};

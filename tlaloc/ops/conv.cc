@@ -4,15 +4,13 @@
 #include "tlaloc/ops/kinds.h"
 #include "tlaloc/ops/merging.h"
 #include "tlaloc/ops/val_index.h"
+#include "tlaloc/ops/window.h"
 
 namespace tlaloc::ops {
 namespace {
 
 std::size_t usize(std::int64_t i) { return static_cast<std::size_t>(i); }
 Dim dim_at(Type t, std::int64_t axis) { return t.dim(static_cast<int>(axis)); }
-Dim dilated(Dim n, std::int64_t dilation) {
-  return dilation == 1 ? n : n + max(n - 1, 0) * Dim(dilation - 1);
-}
 
 bool covers(AxisList axes, std::int64_t a, std::int64_t b, int rank) {
   axes.insert(axes.end(), {a, b});
@@ -44,10 +42,11 @@ Val gradient_of_lhs(const ConvAttrs& a, Type lhs, Val rhs, Val ct) {
   t.batch_groups = 1;
   for (std::size_t i = 0; i < a.strides.size(); ++i) {
     const Dim kernel = dilated(dim_at(rhs.type(), a.dims.rhs_spatial[i]), a.rhs_dilation[i]);
-    const Dim in = dilated(dim_at(lhs, a.dims.lhs_spatial[i]), a.lhs_dilation[i]);
     const Dim out = dilated(dim_at(ct.type(), a.dims.out_spatial[i]), a.strides[i]);
-    t.low[i] = kernel - a.low[i] - 1;
-    t.high[i] = in + kernel - 1 - out - t.low[i];
+    const auto [low, high] = transposed_padding(dim_at(lhs, a.dims.lhs_spatial[i]),
+                                                a.lhs_dilation[i], a.low[i], kernel, out);
+    t.low[i] = low;
+    t.high[i] = high;
   }
   Val v = convolution(ct, rhs, std::move(t));
   if (a.batch_groups != Dim(1)) {
@@ -130,9 +129,9 @@ void Convolution::infer(InferContext& c) {
   shape[usize(d.out_batch)] = quotient(dim_at(x, d.lhs_batch), a.batch_groups);
   shape[usize(d.out_feature)] = dim_at(k, d.rhs_out);
   for (std::size_t i = 0; i < n; ++i) {
-    const Dim in = a.low[i] + dilated(dim_at(x, d.lhs_spatial[i]), a.lhs_dilation[i]) + a.high[i];
+    const Dim in = dilated(dim_at(x, d.lhs_spatial[i]), a.lhs_dilation[i]);
     const Dim kernel = dilated(dim_at(k, d.rhs_spatial[i]), a.rhs_dilation[i]);
-    shape[usize(d.out_spatial[i])] = max(floordiv(in - kernel, a.strides[i]) + 1, 0);
+    shape[usize(d.out_spatial[i])] = window_count(in, a.low[i], a.high[i], kernel, a.strides[i]);
   }
   c.out.push_back(x.with_shape(shape));
 }

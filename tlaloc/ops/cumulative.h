@@ -25,7 +25,7 @@ struct CumulativeAttrs {
 ///   static constexpr Identity kIdentity;
 ///   template <concept T> static T start();   template <concept T> static T combine(T acc, T x);
 /// f16 and bf16 accumulate in f32 and round each result once.
-struct Cumulative {
+struct Cumulative : Custom {
   static constexpr bool kBatch = true;
   template <class O>
   static constexpr bool accepts(DType t) {
@@ -62,14 +62,6 @@ struct Cumulative {
       }
     });
     c.out.push_back(std::move(x));
-  }
-  template <class O>
-  static void jvp(const Call& c, std::span<const Val> dx, std::span<Val> dy) {
-    O::jvp(c, dx, dy);
-  }
-  template <class O>
-  static void transpose(const Call& c, std::span<const Val> ct, CotangentSink& sink) {
-    O::transpose(c, ct, sink);
   }
   template <class O>
   static void batch(const Call& c, BatchContext& ctx) {

@@ -15,11 +15,11 @@ using testing::array;
 using testing::difference;
 using testing::eval;
 using testing::f64;
+using testing::kInf;
+using testing::kNan;
 using testing::numbers;
 using testing::refusal;
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kPi = std::numbers::pi;
 constexpr DType kIntegers[] = {DType::i8, DType::i16, DType::i32, DType::i64,
                                DType::u8, DType::u16, DType::u32, DType::u64};

@@ -18,25 +18,13 @@ struct ReduceAttrs {
 ///   static constexpr Identity kIdentity;    the padding that changes nothing
 ///   static bool accepts(DType);
 ///   full eval, jvp and transpose
-struct Reduction {
+struct Reduction : Custom {
   static constexpr bool kBatch = true;
   static void infer_axes(InferContext& c);
   template <class O>
   static void infer(InferContext& c) {
     infer_axes(c);
     if (!O::accepts(c.in[0].dtype())) c.fail(kDTypeError, "does not accept this element type");
-  }
-  template <class O>
-  static void eval(EvalContext& c) {
-    O::eval(c);
-  }
-  template <class O>
-  static void jvp(const Call& c, std::span<const Val> dx, std::span<Val> dy) {
-    O::jvp(c, dx, dy);
-  }
-  template <class O>
-  static void transpose(const Call& c, std::span<const Val> ct, CotangentSink& sink) {
-    O::transpose(c, ct, sink);
   }
   template <class O>
   static void batch(const Call& c, BatchContext& ctx) {

@@ -1,8 +1,6 @@
 // Folding with any reducer.
 #include "tlaloc/ops/reduce_general.h"
 
-#include <limits>
-
 #include "tlaloc/ops/testing.h"
 #include "tlaloc/ops/val_reduce.h"
 
@@ -15,6 +13,7 @@ using testing::difference;
 using testing::eval;
 using testing::eval_all;
 using testing::f64;
+using testing::kInf;
 using testing::numbers;
 using testing::refusal;
 
@@ -93,7 +92,6 @@ TEST(Reduce, KnownReducersBecomeTheirOwnOp) {
     const std::int64_t axis = 0;
     return std::string(b.op_of(reduce({{x}}, {{from}}, std::span(&axis, 1), g)[0])->name);
   };
-  constexpr double kInf = std::numeric_limits<double>::infinity();
   auto plus = [](Val a, Val b) { return a + b; };
   EXPECT_EQ(op_for(DType::f32, 0, plus), "reduce_sum");
   EXPECT_EQ(op_for(DType::f32, -0., plus), "reduce");  // another result for nothing but -0

@@ -1,8 +1,6 @@
 // Values of reductions and running reductions; what they refuse.
 #include "tlaloc/ops/reduce.h"
 
-#include <limits>
-
 #include "tlaloc/ops/arg_reduce.h"
 #include "tlaloc/ops/cumulative.h"
 #include "tlaloc/ops/testing.h"
@@ -16,11 +14,10 @@ using testing::counting;
 using testing::difference;
 using testing::eval;
 using testing::f64;
+using testing::kInf;
+using testing::kNan;
 using testing::numbers;
 using testing::refusal;
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 ir::AttrRef over(std::vector<std::int64_t> axes) { return ir::make_attr(ReduceAttrs{axes}); }
 ir::AttrRef along(std::int64_t axis, bool reverse = false, bool exclusive = false) {

@@ -142,14 +142,18 @@ void each_winner(const EvalContext& c, const HostArray& x, const Extents& window
               [&](std::int64_t i) { found(i, best); });
   });
 }
-Val batched(const Call& c, BatchContext& ctx) {
+
+}  // namespace
+
+void SelectWindow::jvp(const Call& c, std::span<const Val> dx, std::span<Val> dy) {
+  if (dx[0]) dy[0] = emit(*c.op, dx[0], c.in[1], c.as<SelectWindowAttrs>());
+}
+void SelectWindow::batch(const Call& c, BatchContext& ctx) {
   SelectWindowAttrs a = c.as<SelectWindowAttrs>();
   a.window = with_lane_axis(std::move(a.window));
   const auto never_wins = a.largest ? ir::Identity::lowest : ir::Identity::highest;
-  return emit(*c.op, ctx.lifted(0), masked(ctx.lifted(1), ctx, never_wins), a);
+  ctx.set(0, emit(*c.op, ctx.lifted(0), masked(ctx.lifted(1), ctx, never_wins), a));
 }
-
-}  // namespace
 
 void SelectAndGather::infer(InferContext& c) {
   check_operands(c);
@@ -168,13 +172,9 @@ void SelectAndGather::eval(EvalContext& c) {
   });
   c.out.push_back(std::move(y));
 }
-void SelectAndGather::jvp(const Call& c, std::span<const Val> dx, std::span<Val> dy) {
-  if (dx[0]) dy[0] = emit(*c.op, dx[0], c.in[1], c.as<SelectWindowAttrs>());
-}
 void SelectAndGather::transpose(const Call& c, std::span<const Val> ct, CotangentSink& sink) {
   sink.add(0, emit(rows::SelectAndScatter, ct[0], c.in[1], c.as<SelectWindowAttrs>()));
 }
-void SelectAndGather::batch(const Call& c, BatchContext& ctx) { ctx.set(0, batched(c, ctx)); }
 
 void SelectAndScatter::infer(InferContext& c) {
   check_operands(c);
@@ -200,13 +200,9 @@ void SelectAndScatter::eval(EvalContext& c) {
   });
   c.out.push_back(std::move(y));
 }
-void SelectAndScatter::jvp(const Call& c, std::span<const Val> dx, std::span<Val> dy) {
-  if (dx[0]) dy[0] = emit(*c.op, dx[0], c.in[1], c.as<SelectWindowAttrs>());
-}
 void SelectAndScatter::transpose(const Call& c, std::span<const Val> ct, CotangentSink& sink) {
   sink.add(0, emit(rows::SelectAndGather, ct[0], c.in[1], c.as<SelectWindowAttrs>()));
 }
-void SelectAndScatter::batch(const Call& c, BatchContext& ctx) { ctx.set(0, batched(c, ctx)); }
 
 TLALOC_ROW(ReduceWindow);
 TLALOC_ROW(SelectAndGather);

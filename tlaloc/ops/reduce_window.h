@@ -46,6 +46,8 @@ struct SelectWindowAttrs {
 struct SelectWindow {
   using Kind = Custom;
   using Attrs = SelectWindowAttrs;
+  static void jvp(const Call& c, std::span<const Val> dx, std::span<Val> dy);
+  static void batch(const Call& c, BatchContext& ctx);
 };
 /// Operands: values and x, of one shape. Linear in the values; the derivative by x is zero.
 struct SelectAndGather : SelectWindow {
@@ -53,9 +55,7 @@ struct SelectAndGather : SelectWindow {
                                 "Per window, the value where x wins; 0 where nothing does."};
   static void infer(InferContext& c);
   static void eval(EvalContext& c);
-  static void jvp(const Call& c, std::span<const Val> dx, std::span<Val> dy);
   static void transpose(const Call& c, std::span<const Val> ct, CotangentSink& sink);
-  static void batch(const Call& c, BatchContext& ctx);
 };
 /// Operands: one value per window, and x. The transpose of select_and_gather.
 struct SelectAndScatter : SelectWindow {
@@ -63,9 +63,7 @@ struct SelectAndScatter : SelectWindow {
                                 "Adds each window's value where x wins, to zeros of x's shape."};
   static void infer(InferContext& c);
   static void eval(EvalContext& c);
-  static void jvp(const Call& c, std::span<const Val> dx, std::span<Val> dy);
   static void transpose(const Call& c, std::span<const Val> ct, CotangentSink& sink);
-  static void batch(const Call& c, BatchContext& ctx);
 };
 
 }  // namespace tlaloc::ops

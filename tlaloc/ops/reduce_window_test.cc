@@ -1,8 +1,6 @@
 // Reductions over windows, checked against JAX's values, and winners of windows.
 #include "tlaloc/ops/reduce_window.h"
 
-#include <limits>
-
 #include "tlaloc/ops/testing.h"
 
 namespace tlaloc::ops {
@@ -14,11 +12,10 @@ using testing::counting;
 using testing::difference;
 using testing::eval;
 using testing::f64;
+using testing::kInf;
+using testing::kNan;
 using testing::numbers;
 using testing::refusal;
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 Window line(std::int64_t size, std::int64_t stride = 1, std::int64_t low = 0, std::int64_t high = 0,
             std::int64_t base = 1, std::int64_t dilation = 1) {

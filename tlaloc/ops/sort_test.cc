@@ -1,8 +1,6 @@
 // Orders: sort, top_k; with comparators and what they refuse.
 #include "tlaloc/ops/sort.h"
 
-#include <limits>
-
 #include "tlaloc/ops/testing.h"
 #include "tlaloc/ops/val_reduce.h"
 
@@ -15,11 +13,10 @@ using testing::difference;
 using testing::eval;
 using testing::eval_all;
 using testing::f64;
+using testing::kInf;
+using testing::kNan;
 using testing::numbers;
 using testing::refusal;
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 ir::AttrRef order(std::int64_t axis, bool descending = false, std::int64_t keys = 1) {
   return ir::make_attr(SortAttrs{axis, keys, descending, {}});

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +14,9 @@
 #include "tlaloc/ops/op.h"
 
 namespace tlaloc::ops::testing {
+
+inline constexpr double kInf = std::numeric_limits<double>::infinity();
+inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 /// An array of that element type; values are converted as `convert` would.
 inline HostArray array(DType dtype, Extents extents, const std::vector<double>& values) {

@@ -3,13 +3,17 @@
 #include "tlaloc/ops/strided.h"
 
 namespace tlaloc::ops {
-namespace {
 
 Dim dilated(Dim n, std::int64_t dilation) {
   return dilation == 1 ? n : n + max(n - 1, 0) * Dim(dilation - 1);
 }
-
-}  // namespace
+Dim window_count(Dim n, Dim low, Dim high, Dim size, std::int64_t stride) {
+  return max(floordiv(low + n + high - size, Dim(stride)) + 1, 0);
+}
+Padding transposed_padding(Dim n, std::int64_t base, Dim low, Dim size, Dim m) {
+  const Dim front = size - 1 - low;
+  return {front, (n - 1) * Dim(base) + size - m - front};
+}
 
 Window plain_window(std::vector<Dim> size) {
   const std::size_t rank = size.size();
@@ -39,9 +43,9 @@ Window transposed_window(const Window& w, Type x, Type result) {
     const auto axis = static_cast<std::size_t>(i);
     const Dim k = dilated(w.size[axis], w.window_dilation[axis]);
     const Dim m = dilated(result.dim(i), w.strides[axis]);
-    t.low[axis] = k - 1 - w.low[axis];
-    // So many that the transposed windows are as many as x has elements.
-    t.high[axis] = (x.dim(i) - 1) * Dim(w.base_dilation[axis]) + k - m - t.low[axis];
+    const auto [low, high] = transposed_padding(x.dim(i), w.base_dilation[axis], w.low[axis], k, m);
+    t.low[axis] = low;
+    t.high[axis] = high;
   }
   return t;
 }
@@ -60,8 +64,7 @@ std::vector<Dim> infer_windows(const InferContext& c, Type x, const Window& w) {
     }
     const Dim n = dilated(x.dim(static_cast<int>(i)), w.base_dilation[i]);
     const Dim k = dilated(w.size[i], w.window_dilation[i]);
-    const Dim room = w.low[i] + n + w.high[i] - k;
-    shape.push_back(max(floordiv(room, Dim(w.strides[i])) + 1, 0));
+    shape.push_back(window_count(n, w.low[i], w.high[i], k, w.strides[i]));
   }
   return shape;
 }

@@ -12,6 +12,17 @@ namespace tlaloc::ops {
 // max(0, floordiv(low + m + high - k, stride) + 1) windows, where k is a window's dilated size.
 // Padding and the gaps of dilation hold no elements.
 
+/// The size of n elements with dilation - 1 gaps between any two.
+Dim dilated(Dim n, std::int64_t dilation);
+/// How many windows of that dilated size fit into n dilated elements with padding.
+Dim window_count(Dim n, Dim low, Dim high, Dim size, std::int64_t stride);
+struct Padding {
+  Dim low, high;
+};
+/// The padding under which windows of that dilated size, with stride `base`, over m elements (the
+/// dilated result of windows over n elements with padding `low`) are n again.
+Padding transposed_padding(Dim n, std::int64_t base, Dim low, Dim size, Dim m);
+
 /// With an axis in front on which every element is a window.
 Window with_lane_axis(Window w);
 /// The window whose sums scatter what `w` gathers from `x`: reduce_window_sum(ct, transposed) is

@@ -37,6 +37,7 @@ void values(const Mlp& m, Images x, Labels ids, tl::Tensor<bool, batch> flags, t
   -flags;       // TL-DTYPE-003
   !ids;         // TL-DTYPE-003
   ~x;           // TL-DTYPE-003
+  tl::checkpoint_name(text, "a");  // TL-TYPE-002
   x += m.w2;    // TL-SHAPE-001
   x -= m.w2;    // TL-SHAPE-001
   x *= m.w2;    // TL-SHAPE-001

@@ -152,6 +152,88 @@ TEST(Errors, ArraysAreCheckedAsTensorsAre) {
               HasSubstr("TL-RANK-002"));
 }
 
+TEST(Errors, NamesInErrorsOfArrays) {
+  const tl::Array row = array({1, 2, 3}, {3});
+  EXPECT_THAT(error_of([&] { row* array({1, 2}, {2}); }),
+              HasSubstr("TL-SHAPE-001: mul: 3 meets 2"));
+  EXPECT_THAT(error_of([&] { row + tl::cast<int>(row); }), HasSubstr("TL-DTYPE-001: add: "));
+  EXPECT_THAT(error_of([&] { tl::sum<-5>(row); }), HasSubstr("no such axis: -5: f32[3]"));
+  EXPECT_THAT(error_of([&] { tl::softmax(array({1}, {})); }), HasSubstr("no such axis: -1: f32[]"));
+  EXPECT_THAT(error_of([&] { tl::all_of(tl::cast<int>(row)); }),
+              HasSubstr("TL-DTYPE-003: reduce_and: i32[3] has no bool elements"));
+  EXPECT_THAT(error_of([&] { tl::max_pool<1, 1, -3>(array({1, 2}, {1, 2, 1})); }),
+              HasSubstr("TL-SHAPE-007: max_pool"));
+  EXPECT_THAT(error_of([&] { tl::conv1d<1, -5>(array({1, 2}, {1, 2, 1}), array({1}, {1, 1, 1})); }),
+              HasSubstr("TL-SHAPE-007: conv"));
+}
+
+TEST(Errors, BroadcastChecksAxesThatTheTypeLeavesOpen) {
+  const auto to_three = [](Any x) { return tl::sum(tl::broadcast_to<3>(x)); };
+  EXPECT_EQ(tl::to_vector(tl::broadcast_to<3>(any_of(3))).size(), 3u);
+  for (const std::int64_t n : {1, 2}) {
+    const auto text = HasSubstr("TL-SHAPE-001: broadcast: " + std::to_string(n) + " meets 3");
+    EXPECT_THAT(error_of([&] { to_three(any_of(n)); }), text);
+    EXPECT_THAT(error_of([&] { tl::broadcast_to<2, 3>(any_of(n)); }), text);
+    EXPECT_THAT(error_of([&] { tl::jit(to_three)(any_of(n)); }), HasSubstr("TL-SHAPE-001"));
+  }
+  EXPECT_EQ(tl::jit(to_three)(any_of(3)).item(), 0);
+}
+
+TEST(Errors, SqueezeNeedsSizeOne) {
+  const auto drop = [](Any x) { return tl::squeeze<0>(x); };
+  EXPECT_THAT(error_of([&] { drop(any_of(2)); }),
+              HasSubstr("TL-SHAPE-010: squeeze: axis 0 of f32[2] has not size 1"));
+  EXPECT_THAT(error_of([&] { tl::jit(drop)(any_of(2)); }), HasSubstr("axis 0"));
+  EXPECT_EQ(tl::jit(drop)(any_of(1)).item(), 0);
+}
+
+TEST(Errors, LoopsKeepTheStructureOfTheirCarry) {
+  using D = tl::Scalar<double>;
+  using List = std::vector<D>;
+  const auto grown = HasSubstr("TL-TREE-002: scan: the body returns another structure");
+  const auto grow = [](List c) {
+    c.push_back(D(7));
+    return std::pair(c, D(1));
+  };
+  EXPECT_THAT(error_of([&] { tl::scan<3>(grow, List{D(5)}); }), grown);
+  EXPECT_THAT(error_of([&] { tl::jit([&](D x) { return tl::scan<3>(grow, List{x}); })(D(5)); }),
+              grown);
+  const auto shrink = [](List c) {
+    c.pop_back();
+    return std::pair(c, D(1));
+  };
+  EXPECT_THAT(error_of([&] { tl::scan<3>(shrink, List{D(1), D(2)}); }), grown);
+  const auto more = [](List c) {
+    c.push_back(D(1));
+    return c;
+  };
+  EXPECT_THAT(
+      error_of([&] { tl::while_loop([](List c) { return c[0] < 3.0; }, more, List{D(0)}); }),
+      HasSubstr("TL-TREE-002: while_loop: the body returns another structure"));
+  EXPECT_THAT(error_of([&] {
+                tl::while_loop([](List c) { return c[0] < 3.0; }, [](List c) { return c; },
+                               List{D(0)}, -1);
+              }),
+              HasSubstr("TL-ATTR-001: while_loop: max_trips is negative"));
+}
+
+TEST(Errors, CondChecksBothBranches) {
+  using D = tl::Scalar<double>;
+  using List = std::vector<D>;
+  const auto lists = [](D x) {
+    return tl::cond(x < 1.0, [&] { return List{x}; }, [&] { return List{x, x}; })[0];
+  };
+  const auto sizes = [](D x) {
+    return tl::cond(x < 1.0, [] { return any_of(1); }, [] { return any_of(2); });
+  };
+  for (const double x : {0.0, 2.0}) {
+    EXPECT_THAT(error_of([&] { lists(D(x)); }), HasSubstr("TL-TREE-002: cond"));
+    EXPECT_THAT(error_of([&] { tl::jit(lists)(D(x)); }), HasSubstr("TL-TREE-002: cond"));
+    EXPECT_THAT(error_of([&] { sizes(D(x)); }), HasSubstr("TL-COND-002: cond"));
+    EXPECT_THAT(error_of([&] { tl::jit(sizes)(D(x)); }), HasSubstr("TL-COND-002: cond"));
+  }
+}
+
 TEST(Errors, ChecksOfGradients) {
   using S = tl::Scalar<double>;
   const auto square = [](S x) { return x * x; };

@@ -1,4 +1,5 @@
 // Branches and loops over functions.
+#include <algorithm>
 #include <array>
 #include <numeric>
 #include <string>
@@ -26,6 +27,19 @@ void require_same_structure(const OpCall& call, const Leaves& a, const Leaves& b
        "return the same structure from every branch");
 }
 
+/// The first results of a loop's body are what it carries: as many leaves, in the same structure.
+void require_carry(const OpCall& call, const Leaves& carry, const Leaves& results) {
+  const auto &due = carry.data().notes, &have = results.data().notes;
+  if (results.size() >= carry.size() && have.size() >= due.size() &&
+      std::equal(due.begin(), due.end(), have.begin())) {
+    return;
+  }
+  fail(call, "TL-TREE-002",
+       results.size() < carry.size() ? "the body returns fewer leaves than the loop carries"
+                                     : "the body returns another structure than the loop carries",
+       "return every carried value, in the structure that it came in");
+}
+
 std::string result_of(const Closure& c, const char* who, std::size_t k) {
   return std::string(who) + c.results.data().path(k);
 }
@@ -47,25 +61,30 @@ Leaves cond(const Ref& predicate, const Function& then, const Function& otherwis
       fail(call, "TL-COND-001", "the predicate is " + describe(predicate) + ", not a bool scalar",
            "reduce it with all or any, or use select for a choice per element");
     }
-    if (!is_traced(predicate)) {
-      const Function& f = item_int(predicate, where) ? then : otherwise;
-      Leaves out;
-      f.call(f.self, args, out);
-      return out;
-    }
     const Signature signature = exact_signature(args);
     const std::array closures{trace_closure(then, args, signature),
                               trace_closure(otherwise, args, signature)};
     require_same_structure(call, closures[0].results, closures[1].results);
     for (const Closure& c : closures) require_known_sizes(call, c);
+    const std::vector<ir::Type> types = closures[0].graph->result_types();
+    const auto as_first = [&](const ir::GraphRef& second) {
+      return conformed(call, "TL-COND-002", second, types, [&](std::size_t k) {
+        return result_of(closures[1], "the other branch's ", k);
+      });
+    };
+    if (!is_traced(predicate)) {
+      // Both branches were traced, so that what is accepted here is accepted by every transform.
+      const ir::GraphRef second = as_first(closures[1].graph);
+      const bool first = item_int(predicate, where) != 0;
+      const Closure& taken = closures[first ? 0 : 1];
+      return with_values(taken.results, call_closure(call, taken, first ? taken.graph : second,
+                                                     args, closures[0].result_labels));
+    }
     std::vector<Ref> operands = args.data().values;
     const std::vector<Ref> out =
         staged(call, operands, true, closures[0].result_labels, [&](std::span<const Ref> in) {
           const MergedRegions regions(closures, in);
-          const std::vector<ir::Type> types = closures[0].graph->result_types();
-          const ir::GraphRef second = conformed(
-              call, "TL-COND-002", regions.graph(1, Extras::last), types,
-              [&](std::size_t k) { return result_of(closures[1], "the other branch's ", k); });
+          const ir::GraphRef second = as_first(regions.graph(1, Extras::last));
           return ir::emit_if(as_val(predicate), regions.operands(),
                              {region_of(regions.graph(0, Extras::last)), region_of(second)}, types)
               .out;
@@ -121,7 +140,7 @@ Leaves while_loop(const Function& condition, const Function& body, const Leaves&
   const OpCall call{"while_loop", where};
   return with_place(where, [&] {
     require_values(init, call.name);
-    if (max_trips < 0) fail(call, "TL-LOOP-003", "max_trips is negative", "give 0 for no limit");
+    if (max_trips < 0) fail(call, "TL-ATTR-001", "max_trips is negative", "give 0 for no limit");
     const Signature signature = exact_signature(init);
     const std::array closures{trace_closure(condition, init, signature),
                               trace_closure(body, init, signature)};
@@ -133,10 +152,7 @@ Leaves while_loop(const Function& condition, const Function& body, const Leaves&
                ", not a bool scalar",
            "reduce it with all or any");
     }
-    if (closures[1].result_labels.size() < n) {
-      fail(call, "TL-TREE-002", "the body returns fewer leaves than the loop carries",
-           "return every carried value");
-    }
+    require_carry(call, init, closures[1].results);
     require_known_sizes(call, closures[1]);
     std::vector<std::vector<AxisLabel>> labels = signature.labels;
     for (std::size_t k = n; k < closures[1].result_labels.size(); ++k) {
@@ -218,10 +234,7 @@ Leaves scan(const Function& body, const Leaves& init, const Leaves& xs, std::int
     const Leaves both = joined(init, xs.data().values);
     const std::array closures{trace_closure(body, both, signature)};
     const Closure& c = closures[0];
-    if (c.result_labels.size() < n) {
-      fail(call, "TL-TREE-002", "the body returns fewer leaves than the loop carries",
-           "return every carried value");
-    }
+    require_carry(call, init, c.results);
     require_known_sizes(call, c);
     std::vector<std::vector<AxisLabel>> labels(signature.labels.begin(),
                                                signature.labels.begin() + std::ptrdiff_t(n));

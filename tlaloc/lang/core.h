@@ -122,6 +122,9 @@ Ref transpose(const Ref& x, std::span<const int> permutation, AxesSpec axes, Whe
 /// Sizes that the type lacks come from the operand: `from[i]` is the operand axis that result axis
 /// i copies its size from, or -1 when `axes[i].size` says it; one -1 with size -1 is inferred.
 Ref reshape(const Ref& x, std::span<const int> from, AxesSpec axes, Where where);
+/// Drops the axes that are not among `kept`. UserError TL-SHAPE-010 when one has another size
+/// than 1.
+Ref squeeze(const Ref& x, std::span<const int> kept, AxesSpec axes, Where where);
 /// `axis_of_x` as in binary. A result axis without a size takes it from an operand of `size_like`
 /// that has an axis of that name, or, when it has no name, the result's rank.
 Ref broadcast(const Ref& x, std::span<const int> axis_of_x, std::span<const Ref> size_like,

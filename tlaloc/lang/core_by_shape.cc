@@ -3,6 +3,7 @@
 #include <string>
 
 #include "tlaloc/base/error.h"
+#include "tlaloc/lang/core_impl.h"
 #include "tlaloc/lang/node.h"
 #include "tlaloc/lang/place.h"
 #include "tlaloc/lang/rules_contract.h"
@@ -41,7 +42,7 @@ rules::AxisList axes_of(const Ref& x) {
 Ref binary_by_shape(BinaryOp op, const Ref& a, const Ref& b, Where where) {
   return with_place(where, [&] {
     const rules::AxisList x = axes_of(a), y = axes_of(b);
-    const char* name = "elementwise operation";
+    const char* name = name_of(op);
     const std::string shapes = describe(a) + " and " + describe(b);
     if (dtype(a) != dtype(b)) refuse({"TL-DTYPE-001", "dtypes differ"}, name, shapes);
     const rules::Broadcast plan = rules::broadcast(x, y);

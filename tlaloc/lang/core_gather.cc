@@ -213,9 +213,10 @@ Ref roll(const Ref& x, const Ref& shift, int axis, AxesSpec axes, Where where) {
       const Dim size = in[0].dim(axis);
       const Val n = ops::dim_value(size);
       const Val position = ops::iota(ir::Type::get(DType::i64, {size}), 0);
-      const Val from = ops::sub(position, ops::convert(in[1], DType::i64));
-      // from mod n: division truncates, so a negative remainder is moved up.
-      const Val rest = ops::sub(from, ops::mul(n, ops::div(from, n)));
+      // The remainder first: position - shift would wrap around for the lowest of all shifts.
+      const Val from = ops::sub(position, ops::rem(ops::convert(in[1], DType::i64), n));
+      // from mod n: a negative remainder is moved up.
+      const Val rest = ops::rem(from, n);
       const Val zero = ops::scalar_int(0, DType::i64);
       const Val index =
           ops::select(ops::compare(ops::Comparison::lt, rest, zero), ops::add(rest, n), rest);

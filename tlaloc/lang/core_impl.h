@@ -11,6 +11,9 @@ namespace tlaloc::core {
 /// The row of the op table; InternalError when there is none.
 const ir::OpDef& row(const char* name);
 
+/// The operation as errors name it.
+const char* name_of(BinaryOp op);
+
 /// The size of axis i of a result: its type's, else that of an operand of `size_like` with an axis
 /// of that name, or, for an axis without a name, of the result's rank. UserError TL-SHAPE-009.
 ir::Dim size_of_axis(const OpCall& call, AxesSpec axes, int i, std::span<const Ref> size_like);

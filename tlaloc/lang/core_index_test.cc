@@ -2,6 +2,8 @@
 #include "tlaloc/lang/core_index.h"
 
 #include <array>
+#include <limits>
+#include <utility>
 
 #include "tlaloc/lang/testing.h"
 
@@ -81,6 +83,9 @@ TEST(Cutting, SliceReverseTileRepeatPadRoll) {
   const Ref w = doubles({3}, {1, 2, 3});
   EXPECT_THAT(values(roll(w, scalar_int(DType::i32, 1), 0, {}, kHere)), ElementsAre(3, 1, 2));
   EXPECT_THAT(values(roll(w, scalar_int(DType::i32, -4), 0, {}, kHere)), ElementsAre(2, 3, 1));
+  // numpy.roll(w, -2**63)
+  const Ref lowest = scalar_int(DType::i64, std::numeric_limits<std::int64_t>::min());
+  EXPECT_THAT(values(roll(w, lowest, 0, {}, kHere)), ElementsAre(3, 1, 2));
 }
 
 TEST(Indexing, TakeWrapsChecksAndClamps) {
@@ -97,6 +102,30 @@ TEST(Indexing, TakeWrapsChecksAndClamps) {
   EXPECT_THAT(values(scatter(ScatterOp::add, doubles({3}, {0, 0, 0}), 0, ints({3}, {1, 1, -1}),
                              doubles({3}, {1, 2, 4}), {}, kHere)),
               ElementsAre(0, 3, 4));
+}
+
+TEST(Indexing, NothingIsTakenFromNothing) {
+  const Ref none = doubles({0}, {});
+  EXPECT_THAT(values(take(none, 0, ints({0}, {}), kAny1, kHere)), ElementsAre());
+  EXPECT_THAT(error_of([&] { take(none, 0, ints({1}, {0}), kAny1, kHere); }),
+              HasSubstr("TL-INDEX-001"));
+  const Fn taken([](const auto& x) { return std::vector{sum(take(x[0], 0, x[1], kAny1, kHere))}; });
+  EXPECT_THAT(values(grad(taken, {none, ints({0}, {})})), ElementsAre());
+  EXPECT_THAT(error_of([&] { grad(taken, {none, ints({1}, {0})}); }),
+              HasSubstr("window size on axis 0: 1 is not at most 0"));
+  const std::array axes{kBatch};
+  const Fn rolled([&](const auto& x) {
+    return std::vector{roll(x[0], scalar_int(DType::i32, 1), 0, axes, kHere)};
+  });
+  JitCache cache;
+  for (const auto& [x, expected] : {std::pair(none, std::vector<double>()),
+                                    std::pair(doubles({2}, {1, 2}), std::vector<double>{2, 1})}) {
+    Leaves in;
+    in.argument();
+    in.add(x, DType::f64, axes);
+    EXPECT_EQ(values(jit(cache, rolled, in, kHere)[0]), expected);
+  }
+  EXPECT_EQ(cache.traces(), 1);
 }
 
 TEST(Indexing, OneHotAndWindows) {

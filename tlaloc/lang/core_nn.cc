@@ -34,6 +34,16 @@ void require_floats(const char* op, Val x, int least_rank) {
   }
 }
 
+/// What the rules tell of a window on a Tensor.
+void require_window(const char* op, const WindowSpec& w) {
+  if (w.size >= 1 && w.stride >= 1 && w.dilation >= 1 && w.padding >= 0) return;
+  throw UserError({"TL-SHAPE-007",
+                   op,
+                   "window, stride and dilation are at least 1, padding at least 0",
+                   "",
+                   {}});
+}
+
 /// A reduction by `f(x, axes)`; the axes stay as literal 1s when `keep`.
 template <class F>
 Ref reduce_by(const char* name, const Ref& x, std::span<const int> over, bool keep, AxesSpec axes,
@@ -196,6 +206,7 @@ Ref conv(const Ref& x, const Ref& kernel, std::span<const WindowSpec> windows, s
     for (int i = 0; i < spatial; ++i) {
       const auto k = static_cast<std::size_t>(i);
       const WindowSpec& w = windows[k];
+      require_window("conv", w);
       a.dims.lhs_spatial[k] = a.dims.out_spatial[k] = i + 1;
       a.dims.rhs_spatial[k] = i;
       a.strides[k] = w.stride;
@@ -213,6 +224,7 @@ Ref pool(Pooling op, const Ref& x, const WindowSpec& window, AxesSpec axes, Wher
   return apply({op == Pooling::max ? "max_pool" : "mean_pool", where}, std::array{x}, axes,
                [&](std::span<const Val> in) {
                  const bool largest = op == Pooling::max;
+                 require_window(largest ? "max_pool" : "mean_pool", window);
                  if (!largest) require_floats("mean_pool", in[0], 0);
                  const auto rank = static_cast<std::size_t>(in[0].rank());
                  if (rank < 3) {

@@ -112,6 +112,8 @@ const ir::OpDef& row(const char* name) {
   return *op;
 }
 
+const char* name_of(BinaryOp op) { return kBinary[index(op)].name; }
+
 Ref unary(UnaryOp op, const Ref& x, AxesSpec axes, Where where) {
   const OpCall call{kUnary[index(op)], where};
   return apply(call, std::array{x}, axes, [&](std::span<const Val> in) {
@@ -164,6 +166,13 @@ Ref reduce(ReduceOp op, const Ref& x, std::span<const int> over, bool keep, Axes
            Where where) {
   const OpCall call{kReduce[index(op)], where};
   return apply(call, std::array{x}, axes, [&](std::span<const Val> in) {
+    if ((op == ReduceOp::all || op == ReduceOp::any) && in[0].dtype() != DType::boolean) {
+      throw UserError({"TL-DTYPE-003",
+                       call.name,
+                       describe(x) + " has no bool elements",
+                       "compare them, for example x != 0",
+                       {}});
+    }
     ops::ReduceAttrs attrs;
     attrs.axes.assign(over.begin(), over.end());
     std::ranges::sort(attrs.axes);

@@ -1,4 +1,5 @@
 // Operations of the untyped core that move elements.
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string>
@@ -71,6 +72,23 @@ std::vector<Dim> reshape_target(const OpCall& call, const Ref& x, std::span<cons
   return shape;
 }
 
+/// Axis i of x must have `due` elements; `reason` says why.
+void require_size(const OpCall& call, const char* code, const Ref& x, int i, Dim due,
+                  const std::string& reason, const char* hint) {
+  const Node& n = node(x);
+  const Dim have = n.type.dim(i);
+  switch (n.traced() ? ir::Builder::current().equal_here(have, due) : ir::equal(have, due)) {
+    case ir::Truth::yes:
+      return;
+    case ir::Truth::no:
+      throw UserError({code, call.name, reason, hint, user_place(call.where)});
+    case ir::Truth::unknown:
+      ir::Builder::current().require({ir::Constraint::Kind::equal, have, due,
+                                      std::string(call.name) + ": " + reason,
+                                      user_place(call.where)});
+  }
+}
+
 }  // namespace
 
 ir::Dim size_of_axis(const OpCall& call, AxesSpec axes, int i, std::span<const Ref> size_like) {
@@ -118,6 +136,19 @@ Ref reshape(const Ref& x, std::span<const int> from, AxesSpec axes, Where where)
   });
 }
 
+Ref squeeze(const Ref& x, std::span<const int> kept, AxesSpec axes, Where where) {
+  const OpCall call{"squeeze", where};
+  return with_place(where, [&] {
+    for (int i = 0; i < rank(x); ++i) {
+      if (std::ranges::find(kept, i) != kept.end()) continue;
+      require_size(call, "TL-SHAPE-010", x, i, Dim(1),
+                   "axis " + std::to_string(i) + " of " + describe(x) + " has not size 1",
+                   "reduce it, or index into it");
+    }
+    return reshape(x, kept, axes, where);
+  });
+}
+
 Ref broadcast(const Ref& x, std::span<const int> axis_of_x, std::span<const Ref> size_like,
               AxesSpec axes, Where where) {
   const OpCall call{"broadcast", where};
@@ -129,6 +160,16 @@ Ref broadcast(const Ref& x, std::span<const int> axis_of_x, std::span<const Ref>
       const int to = axis_of_x[at(i)];
       internal_check(to < static_cast<int>(sizes.size()), "broadcast: axis out of range");
       if (to >= 0) sizes[at(to)] = type.dim(i);
+    }
+    for (int i = 0; i < type.rank(); ++i) {
+      // Only an axis whose type says 1 stretches; one of unknown size has the size that is due.
+      const int to = axis_of_x[at(i)];
+      if (to < 0 || axes[at(to)].size < 0) continue;
+      require_size(call, "TL-SHAPE-001", x, i, Dim(axes[at(to)].size),
+                   describe_axis(node(x).label(i), type.dim(i)) + " meets " +
+                       std::to_string(axes[at(to)].size) + ": " + describe(x) + " to " +
+                       describe(type.dtype(), axes),
+                   "an axis stretches where its type says 1: reshape it to that first");
     }
     std::vector<Dim> shape;
     for (std::size_t i = 0; i < axes.size(); ++i) {

@@ -50,6 +50,7 @@ class Formatter {
   std::string element(std::int64_t i) const {
     return dispatch(a_.dtype(), [&]<class T>(TypeTag<T>) {
       std::string s = number(static_cast<const T*>(a_.data())[i]);
+      if (s.starts_with("-nan")) return std::string("nan");  // as numpy has it
       // A whole number of a floating type ends in a point, as numpy has it.
       const bool whole = s.find_first_of(".en") == s.npos && s.find("inf") == s.npos;
       if (is_float(a_.dtype()) && whole) s += '.';

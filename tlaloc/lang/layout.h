@@ -63,12 +63,11 @@ consteval auto listed_verdict() {
 template <template <class...> class Rule, class A, bool ArrayToo, auto... To>
 inline constexpr auto kListed = listed_verdict<Rule, A, ArrayToo, To...>();
 
-/// A plan whose kept axes keep their sizes and whose new ones have size 1, by core::reshape.
-template <class R>
-R reshape_by_plan(const core::Ref& x, const rules::Plan& plan, Where where) {
+/// The axes of the operand that a plan's axes come from; -1 for new ones.
+constexpr rules::Ints axes_from(const rules::Plan& plan) {
   rules::Ints from;
   for (int i = 0; i < plan.rank; ++i) from.add(plan.axes[i].axis);
-  return R(core::reshape(x, from, R::axes(), where));
+  return from;
 }
 
 }  // namespace detail
@@ -166,7 +165,8 @@ detail::Ruled<detail::ExpandRule, void, A, std::integral_constant<int, Index>> e
   if constexpr (detail::kByShape<R>) {
     return R();
   } else {
-    return detail::reshape_by_plan<R>(x.ref(), detail::ExpandRule<AxesOf<A>, Place>::plan, where);
+    using Rule = detail::ExpandRule<AxesOf<A>, Place>;
+    return R(core::reshape(x.ref(), detail::axes_from(Rule::plan), R::axes(), where));
   }
 }
 template <int Index, class A,
@@ -184,7 +184,7 @@ detail::Ruled<detail::SqueezeRule, void, A, Dims<Over...>> squeeze(const A& x,
     return R();
   } else {
     using Rule = detail::SqueezeRule<AxesOf<A>, Dims<Over...>>;
-    return detail::reshape_by_plan<R>(x.ref(), Rule::plan, where);
+    return R(core::squeeze(x.ref(), detail::axes_from(Rule::plan), R::axes(), where));
   }
 }
 template <auto... Over, class A, auto Why = detail::kListed<detail::SqueezeRule, A, false, Over...>>

@@ -51,6 +51,7 @@ TEST(Printing, LooksLikeNumpy) {
   EXPECT_EQ(text(Tensor<bool, 2>::from({true, false})), "[ true, false]");
   EXPECT_EQ(text(Tensor<float, 0>::from({})), "[]");
   EXPECT_EQ(text(Tensor<float, 2>::from({INFINITY, NAN})), "[inf, nan]");
+  EXPECT_EQ(text(Tensor<double, 2>::from({-INFINITY, -NAN})), "[-inf,  nan]");
   std::vector<int> many(2000);
   std::iota(many.begin(), many.end(), 0);
   EXPECT_EQ(text(Tensor<int, 2000>::from(many)), "[   0,    1,    2, ..., 1997, 1998, 1999]");

@@ -91,7 +91,9 @@ struct Text {
   constexpr Text& operator<<(const core::AxisSpec& axis) {
     if (axis.any) return *this << "any";
     if (axis.name != nullptr) *this << axis.name;
-    if (axis.size >= 0) *this << (axis.name != nullptr ? "=" : "") << axis.size;
+    // Without a name, a negative number is an index that counts from the end.
+    const bool index = axis.name == nullptr && axis.bound < 0;
+    if (axis.size >= 0 || index) *this << (axis.name != nullptr ? "=" : "") << axis.size;
     if (axis.bound >= 0) *this << "<=" << axis.bound;
     return *this;
   }

@@ -27,6 +27,18 @@ HostArray fill_value(DType dtype, std::optional<double> wanted) {
 
 }  // namespace
 
+Dim count_of(Type indices, const AxisList& positions) {
+  Dim n(1);
+  for (std::int64_t axis : positions) n *= indices.dim(static_cast<int>(axis));
+  return n;
+}
+/// A window fits into its axis; where there are no indices, no window is taken.
+void require_fit(InferContext& c, Dim size, Dim axis, Dim windows, int i) {
+  if (ir::less_equal(size, axis) == ir::Truth::yes) return;
+  c.require_less_equal(min(windows, Dim(1)) * size, axis,
+                       "window size on axis " + std::to_string(i));
+}
+
 // ---- gather ----
 
 void Gather::infer(InferContext& c) {
@@ -36,6 +48,8 @@ void Gather::infer(InferContext& c) {
   const int rank = windowed_rank(a.dims, x, indices);
   check_index_dims(c, a.dims, x, indices, rank);
   if (a.sizes.size() != usize(x.rank())) c.fail("TL-RANK-001", "one window size per operand axis");
+  const AxisList positions = index_axes(a.dims, indices.rank());
+  const Dim windows = count_of(indices, positions);
   for (int i = 0; i < x.rank(); ++i) {
     const Dim size = a.sizes[usize(i)];
     if (contains(a.dims.collapsed_axes, i) || contains(a.dims.operand_batch, i)) {
@@ -43,10 +57,9 @@ void Gather::infer(InferContext& c) {
     }
     c.require_less_equal(0, size, "window size on axis " + std::to_string(i));
     if (!contains(a.dims.operand_batch, i)) {
-      c.require_less_equal(size, x.dim(i), "window size on axis " + std::to_string(i));
+      require_fit(c, size, x.dim(i), windows, i);
     }
   }
-  const AxisList positions = index_axes(a.dims, indices.rank());
   const AxisList kept = window_operand_axes(a.dims, x.rank());
   std::vector<Dim> shape;
   std::size_t next_position = 0, next_window = 0;
@@ -193,11 +206,12 @@ void Scatter::infer(InferContext& c) {
     c.fail("TL-RANK-001", "the updates need " + std::to_string(rank) + " axes");
   }
   const std::vector<Dim> sizes = window_sizes(a.dims, x, updates);
+  const AxisList positions = index_axes(a.dims, indices.rank());
+  const Dim windows = count_of(indices, positions);
   for (int i = 0; i < x.rank(); ++i) {
     if (contains(a.dims.operand_batch, i)) continue;
-    c.require_less_equal(sizes[usize(i)], x.dim(i), "window size on axis " + std::to_string(i));
+    require_fit(c, sizes[usize(i)], x.dim(i), windows, i);
   }
-  const AxisList positions = index_axes(a.dims, indices.rank());
   std::size_t next = 0;
   for (int i = 0; i < rank; ++i) {
     if (contains(a.dims.window_axes, i)) continue;

@@ -59,8 +59,8 @@ TEST(Parse, AttributesOfEveryKindRoundTrip) {
   a.flag = true;
   a.integer = std::numeric_limits<std::int64_t>::min();
   a.real = std::numeric_limits<double>::quiet_NaN();
-  a.text =
-      std::string("quote \" slash \\ line \n tab \t nul \0 del \x7f, \xc3\xa9 // no comment", 61);
+  using namespace std::string_literals;
+  a.text = "quote \" slash \\ line \n tab \t nul \0 del \x7f, \xc3\xa9 // no comment"s;
   a.dtype = DType::bf16;
   a.dim = max(floordiv(Dim(n) - 3, 2) + 1, 0) + mod(Dim(n) * n, 7);
   a.type = Type::get(DType::f32, std::vector<Dim>{n, 64}, find_encoding("q8_0"));

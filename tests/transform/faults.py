@@ -2,6 +2,7 @@
 """Plants faults in the rules of differentiation, one at a time, and shows that the tests find each.
 
 usage: faults.py SCRATCH [NAME ...]
+       faults.py --check             only: does the text that each fault replaces stand exactly once?
 
 Copies the sources to SCRATCH, builds them there (cmake options from $FAULT_CMAKE), and for each fault of faults.txt edits
 one place, builds, and runs the test programs in order until one fails. Prints a table; exit status 1 if a fault was
@@ -58,7 +59,15 @@ def first_failure(scratch):
     return None
 
 
+def check():
+    stale = [f"{file}: {name}" for name, file, old, _ in read_faults() if (ROOT / file).read_text().count(old) != 1]
+    print("\n".join(["stale faults:", *stale]) if stale else "every fault can be planted")
+    sys.exit(bool(stale))
+
+
 def main():
+    if sys.argv[1:] == ["--check"]:
+        check()
     scratch = pathlib.Path(sys.argv[1]).resolve()
     wanted = sys.argv[2:]
     scratch.mkdir(parents=True, exist_ok=True)

@@ -77,7 +77,13 @@ auto composites(const Mlp& m, Images x, Labels y, tl::Array a,
                     tl::cross_entropy(tl::matmul(h, m.w2), y), tl::layer_norm(h, m.b1, m.b1),
                     tl::rms_norm(h), tl::attention(q, k, k, {.causal = true}),
                     tl::attention(q, k, k, {}, tl::Tensor<bool, length, keys>()), tl::rope(q, 3),
-                    tl::swiglu(h, h), tl::gelu(h), tl::leaky_relu(h, 0.2), tl::silu(a));
+                    tl::batch_norm(h, m.b1, m.b1, m.b1), tl::batch_statistics(h), tl::swiglu(h, h),
+                    tl::gelu(h), tl::leaky_relu(h, 0.2), tl::silu(a));
+}
+auto bits(Images x, tl::Array a) {
+  return std::tuple(
+      tl::bitcast_convert<double>(tl::bitcast_convert<std::uint32_t>(tl::cast<double>(x))),
+      tl::bitcast_convert<int>(a), tl::reduce_precision<8, 7>(x), tl::optimization_barrier(a));
 }
 auto orders(Images x, tl::Array a) {
   auto [values, places] = tl::top_k<5>(x);
@@ -87,11 +93,13 @@ auto orders(Images x, tl::Array a) {
 auto creation(Images x, tl::Array a) {
   return std::tuple(
       tl::zeros<float, 3, hidden>(), tl::ones<float, batch, 10>(x), tl::full<float, batch>(0.5, x),
-      tl::zeros_like(x), tl::ones_like(a), tl::eye<float, hidden, 3>(), tl::arange<10>(),
+      tl::zeros_like(x), tl::ones_like(a), tl::eye<float, hidden, 3>(), tl::tri<float, batch, 3>(x),
+      tl::meshgrid(tl::arange<10>(), tl::arange<3>()), tl::arange<10>(),
       tl::arange<batch, float>(0, 0.5, x), tl::linspace<5>(0, 1), tl::tril(x), tl::triu<1>(x));
 }
 auto windows(const Batch8& b) {
   return std::tuple(tl::conv2d<1, tl::same_padding>(b.images, b.kernel), tl::max_pool<2>(b.images),
+                    tl::conv2d_transposed<2>(b.images, tl::Tensor<float, 3, 3, 16, 3>()),
                     tl::avg_pool<3, 2, 1>(b.images),
                     tl::conv1d(tl::Tensor<float, batch, 28, 3>(), tl::Tensor<float, 5, 3, 4>()));
 }

@@ -162,6 +162,15 @@ void products(const Mlp& m, Images x, Labels ids) {
   tl::cross_entropy(x, x);           // TL-DTYPE-003
   tl::layer_norm(x, m.b1);           // TL-SHAPE-001
   tl::rms_norm(x, m.b1);             // TL-SHAPE-001
+  tl::batch_statistics(m.b1);        // TL-RANK-001
+  tl::batch_norm(x, m.b1, m.b1);     // TL-SHAPE-001
+  tl::bitcast_convert<bool>(x);      // TL-DTYPE-003
+  tl::bitcast_convert<double>(m.w1); // TL-SHAPE-004
+  tl::bitcast_convert<double>(tl::Scalar<float>());  // TL-RANK-001
+  tl::reduce_precision<0, 7>(x);     // TL-ATTR-001
+  tl::optimization_barrier("x");     // TL-TYPE-002
+  tl::meshgrid(m.b1, x);             // TL-RANK-001
+  tl::tri<float, batch, 3>();        // TL-SHAPE-009
   tl::attention(x, x, m.w1);         // TL-SHAPE-006
   tl::rope(x, 0.5);                  // TL-DTYPE-003
   tl::swiglu(x, m.w1);               // TL-SHAPE-001
@@ -171,6 +180,9 @@ void products(const Mlp& m, Images x, Labels ids) {
   tl::conv1d(x, m.w1);               // TL-RANK-001
   tl::conv2d(x, m.w1);               // TL-RANK-001
   tl::conv3d(x, m.w1);               // TL-RANK-001
+  tl::conv1d_transposed(x, m.w1);    // TL-RANK-001
+  tl::conv2d_transposed(x, m.w1);    // TL-RANK-001
+  tl::conv3d_transposed(x, m.w1);    // TL-RANK-001
   tl::max_pool<2>(x);                // TL-RANK-001
   tl::avg_pool<2>(x);                // TL-RANK-001
 }
@@ -342,6 +354,9 @@ void shapes(const Mlp& m, Images x, Labels ids, Square square, Grid grid, tl::Ar
   tl::conv2d<0>(grid, tl::Tensor<float, 3, 3, 3, 16>());             // TL-SHAPE-007
   tl::conv2d<1, 0, 1, 3>(grid, tl::Tensor<float, 3, 3, 1, 16>());    // TL-SHAPE-008
   tl::conv2d(grid, tl::Tensor<float, batch, 3, 3, 16>());            // TL-SHAPE-009
+  tl::conv2d_transposed<0>(grid, tl::Tensor<float, 3, 3, 16, 3>());  // TL-SHAPE-007
+  tl::conv2d_transposed(grid, tl::Tensor<float, 3, 3, 3, 16>());     // TL-SHAPE-003
+  tl::conv2d_transposed(grid, tl::Tensor<float, batch, 3, 16, 3>()); // TL-SHAPE-009
   tl::max_pool<0>(grid);                      // TL-SHAPE-007
   tl::einsum<"bi,ij->bj">(x, a);              // TL-TYPE-004
   tl::einsum<"b,ij->bj">(x, m.w1);            // TL-RANK-001

@@ -220,6 +220,35 @@ Ref conv(const Ref& x, const Ref& kernel, std::span<const WindowSpec> windows, s
   });
 }
 
+Ref conv_transposed(const Ref& x, const Ref& kernel, std::span<const WindowSpec> windows,
+                    AxesSpec axes, Where where) {
+  return apply({"conv_transposed", where}, std::array{x, kernel}, axes,
+               [&](std::span<const Val> in) {
+                 const int spatial = static_cast<int>(windows.size());
+                 ops::ConvAttrs a = ops::plain_convolution(spatial);
+                 a.dims.lhs_batch = a.dims.out_batch = 0;
+                 a.dims.lhs_feature = a.dims.out_feature = spatial + 1;
+                 a.dims.rhs_in = spatial + 1;
+                 a.dims.rhs_out = spatial;
+                 for (int i = 0; i < spatial; ++i) {
+                   const auto k = static_cast<std::size_t>(i);
+                   const WindowSpec& w = windows[k];
+                   require_window("conv_transposed", w);
+                   a.dims.lhs_spatial[k] = a.dims.out_spatial[k] = i + 1;
+                   a.dims.rhs_spatial[k] = i;
+                   a.lhs_dilation[k] = w.stride;
+                   a.rhs_dilation[k] = w.dilation;
+                   a.reversed[k] = true;
+                   const Dim n = in[0].dim(i + 1), last = (in[1].dim(i) - 1) * Dim(w.dilation);
+                   // Padding of the convolution that leads here from n stride elements.
+                   const auto [low, high] = window_padding(w, n * Dim(w.stride), in[1].dim(i));
+                   a.low[k] = last - low;
+                   a.high[k] = w.same ? low + Dim(w.stride - 1) : last - high;
+                 }
+                 return ops::convolution(in[0], in[1], std::move(a));
+               });
+}
+
 Ref pool(Pooling op, const Ref& x, const WindowSpec& window, AxesSpec axes, Where where) {
   return apply({op == Pooling::max ? "max_pool" : "mean_pool", where}, std::array{x}, axes,
                [&](std::span<const Val> in) {

@@ -71,6 +71,9 @@ struct WindowSpec {
 /// The windows' sizes are the kernel's. Strides, padding and dilation per spatial axis.
 Ref conv(const Ref& x, const Ref& kernel, std::span<const WindowSpec> windows, std::int64_t groups,
          AxesSpec axes, Where where);
+/// What conv does, from its result back to its operand; kernel [spatial..., features, c].
+Ref conv_transposed(const Ref& x, const Ref& kernel, std::span<const WindowSpec> windows,
+                    AxesSpec axes, Where where);
 enum class Pooling : std::uint8_t { max, mean, count };
 /// One window for every spatial axis. The mean counts the elements inside x only.
 Ref pool(Pooling op, const Ref& x, const WindowSpec& window, AxesSpec axes, Where where);

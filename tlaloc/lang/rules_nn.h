@@ -40,6 +40,14 @@ constexpr Plan last_axis(Axes x, Axes vector) {
   return plan;
 }
 
+/// x: [n, ..., c] -> [c]. Errors: TL-RANK-001.
+constexpr Plan channels(Axes x) {
+  Plan plan;
+  if (length(x) < 2) return plan.refuse({"TL-RANK-001", "x: [n, ..., channels]"});
+  plan.keep(length(x) - 1);
+  return plan;
+}
+
 /// q: [..., queries, width], k: [..., keys, width], v: [..., keys, value width]; the mask
 /// broadcasts to [..., queries, keys] without stretching it. Sources count q's axes, then v's.
 /// Errors: TL-RANK-001, TL-SHAPE-003 (width), TL-SHAPE-006 (keys, leading axes), TL-SHAPE-001

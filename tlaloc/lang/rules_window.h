@@ -61,6 +61,41 @@ constexpr Plan conv(Axes x, Axes kernel, int spatial, Window w, std::int64_t gro
   return plan;
 }
 
+/// (n - 1) stride + dilation (size - 1) + 1 - 2 padding, at least 0; with kSame n stride.
+constexpr Source window_transposed(const AxisSpec& axis, int position, const Window& w) {
+  if (w.padding == kSame && w.stride == 1) return {.axis = position};
+  if (axis.size < 0) return {};
+  if (w.padding == kSame) return {.size = axis.size * w.stride};
+  const std::int64_t spread = axis.size == 0 ? 0 : (axis.size - 1) * w.stride + 1;
+  const std::int64_t size = spread + w.dilation * (w.size - 1) - 2 * w.padding;
+  return {.size = size < 0 ? 0 : size};
+}
+
+/// x: [n, spatial..., c], kernel: [spatial..., features, c] -> [n, spatial'..., features]. Sources
+/// count x's axes, then the kernel's. Errors: as conv.
+constexpr Plan conv_transposed(Axes x, Axes kernel, int spatial, Window w) {
+  Plan plan;
+  if (length(x) != spatial + 2 || length(kernel) != spatial + 2) {
+    return plan.refuse({"TL-RANK-001", "x: [n, spatial, c]; kernel: [spatial, f, c]"});
+  }
+  if (w.stride < 1 || w.dilation < 1 || w.padding < kSame) {
+    return plan.refuse({"TL-SHAPE-007", "stride, dilation >= 1"});
+  }
+  if (!fits(x.back(), kernel.back())) {
+    return plan.refuse({"TL-SHAPE-003", "", &x.back(), &kernel.back()});
+  }
+  plan.keep(0);
+  for (int i = 0; i < spatial; ++i) {
+    w.size = at(kernel, i).size;
+    if (w.size < 0 && w.padding != kSame) {
+      return plan.refuse({"TL-SHAPE-009", "no size in the type", &at(kernel, i)});
+    }
+    plan.push(window_transposed(at(x, 1 + i), 1 + i, w));
+  }
+  plan.keep(length(x) + spatial);
+  return plan;
+}
+
 /// x: [n, spatial..., c]; the window moves over every spatial axis. Errors: TL-RANK-001,
 /// TL-SHAPE-007.
 constexpr Plan pool(Axes x, Window w) {

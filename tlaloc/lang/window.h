@@ -37,17 +37,24 @@ inline constexpr auto kConv = pair_verdict<ConvRule, A, B, Domain::floating, tru
 template <class A, class B, int... N>
 using Convolved = Paired<ConvRule, A, B, Ints<N...>>;
 
+/// One window per spatial axis. The kernel's sizes are those of its axes.
+template <int Spatial, int Stride, int Padding, int Dilation>
+struct ConvWindows {
+  core::WindowSpec list[Spatial];
+  constexpr ConvWindows() {
+    for (core::WindowSpec& w : list) {
+      w = {.stride = Stride,
+           .padding = Padding == same_padding ? 0 : Padding,
+           .dilation = Dilation,
+           .same = Padding == same_padding};
+    }
+  }
+};
+
 template <class R, int Spatial, int Stride, int Padding, int Dilation, int Groups, class A, class B>
 R conv(const A& x, const B& kernel, Where where) {
-  core::WindowSpec windows[Spatial];
-  for (int i = 0; i < Spatial; ++i) {
-    // The kernel's sizes are those of its axes; a typed kernel has them all.
-    windows[i] = {.stride = Stride,
-                  .padding = Padding == same_padding ? 0 : Padding,
-                  .dilation = Dilation,
-                  .same = Padding == same_padding};
-  }
-  return R(core::conv(x.ref(), kernel.ref(), windows, Groups, labels<R>(), where));
+  const ConvWindows<Spatial, Stride, Padding, Dilation> windows;
+  return R(core::conv(x.ref(), kernel.ref(), windows.list, Groups, labels<R>(), where));
 }
 
 template <class A, class N>

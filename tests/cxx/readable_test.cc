@@ -23,5 +23,16 @@ TEST(PlainMode, ReadsLikeWhatAPersonWrites) {
   });
 }
 
+TEST(Source, OfAFunctionWithoutArguments) {
+  const auto three = [] { return Real(3.0); };
+  EXPECT_EQ(to_source(three)(), "double f() {\n  return 3.0;\n}\n");
+  const auto of_none = [](std::vector<Real>) { return Real(3.0); };
+  EXPECT_EQ(to_source(of_none)(std::vector<Real>{}), "double f() {\n  return 3.0;\n}\n");
+  const SourceOptions tensors{.mode = SourceMode::tensor};
+  EXPECT_EQ(to_source(three, tensors)(),
+            "#include <tlaloc/tlaloc.h>\n\ntl::Scalar<double> f() {\n  return "
+            "tl::Scalar<double>(3.0);\n}\n");
+}
+
 }  // namespace
 }  // namespace tlaloc::testing

@@ -4,6 +4,7 @@
 
 #include <tlaloc/tlaloc.h>
 
+#include <array>
 #include <cmath>
 #include <tuple>
 #include <utility>
@@ -102,6 +103,45 @@ struct Iterated {
   }
 };
 
+// ---- tuples in structs in vectors, and a large array that is captured ----
+template <class T>
+struct Layer {
+  std::pair<Tensor<T, 4, 4>, Tensor<T, 4>> affine;
+  std::array<Tensor<T, 4>, 2> scales;
+};
+template <class T>
+struct Tower {
+  std::vector<Layer<T>> layers;
+  std::tuple<Tensor<T, 4>> last;
+};
+template <class T>
+struct TowerLoss {
+  Tensor<T, 20, 20> captured;
+  Tensor<T> operator()(const Tower<T>& m,
+                       const std::tuple<Tensor<T, 20, 4>, Tensor<T, 4>>& in) const {
+    Tensor<T, 20, 4> h = matmul(captured, std::get<0>(in));
+    for (const Layer<T>& l : m.layers) {
+      h = tanh(matmul(h, l.affine.first) + l.affine.second) * l.scales[0] + l.scales[1];
+    }
+    return mean(h * std::get<0>(m.last) * std::get<1>(in));
+  }
+};
+/// Of the same names as the argument, and of other types.
+template <class T>
+struct Pair {
+  Tensor<T, 20, 4> a;
+  Tensor<T, 4> b;
+};
+template <class T>
+struct Sums {
+  Tensor<T, 4> a;
+  Tensor<T> b;
+};
+template <class T>
+struct PairSums {
+  Sums<T> operator()(const Pair<T>& p) const { return {sum<0>(p.a), sum(p.b)}; }
+};
+
 /// Values of either sign, all different.
 template <class R>
 R values(int seed) {
@@ -176,6 +216,29 @@ struct Control {
   static auto function() { return Iterated<T>{}; }
   static auto arguments() {
     return std::tuple(values<Tensor<T, 3, 3>>(1), values<Tensor<T, 3>>(2));
+  }
+};
+
+template <class T>
+struct Nested {
+  static Tensor<T, 20, 20> captured() { return values<Tensor<T, 20, 20>>(9); }
+  static auto function() { return grad(TowerLoss<T>{captured()}); }
+  static auto arguments() {
+    auto layer = [](int seed) {
+      return Layer<T>{{values<Tensor<T, 4, 4>>(seed), values<Tensor<T, 4>>(seed + 1)},
+                      {values<Tensor<T, 4>>(seed + 2), values<Tensor<T, 4>>(seed + 3)}};
+    };
+    return std::tuple(Tower<T>{{layer(1), layer(5)}, {values<Tensor<T, 4>>(9)}},
+                      std::tuple(values<Tensor<T, 20, 4>>(10), values<Tensor<T, 4>>(11)));
+  }
+  /// What the printed function takes behind the arguments.
+  static auto captures() { return std::tuple(captured()); }
+};
+template <class T>
+struct Summed {
+  static auto function() { return PairSums<T>{}; }
+  static auto arguments() {
+    return std::tuple(Pair<T>{values<Tensor<T, 20, 4>>(1), values<Tensor<T, 4>>(2)});
   }
 };
 

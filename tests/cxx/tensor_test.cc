@@ -30,12 +30,21 @@ bool differ(const Tensor<T, D...>& a, const Tensor<T, D...>& b) {
   }
   return r;
 }
+template <class Program>
+auto captures() {
+  if constexpr (requires { Program::captures(); }) {
+    return Program::captures();
+  } else {
+    return std::tuple<>();
+  }
+}
 template <class Program, class Printed>
 void compare(const char* name, Printed printed) {
   const auto arguments = Program::arguments();
   const auto wanted = std::apply(Program::function(), arguments);
   // The printed types know less of the axes: they convert.
-  const std::remove_const_t<decltype(wanted)> got = std::apply(printed, arguments);
+  const std::remove_const_t<decltype(wanted)> got =
+      std::apply(printed, std::tuple_cat(arguments, captures<Program>()));
   bool different = false;
   tree_map(
       [&](auto a, auto b) {
@@ -98,6 +107,7 @@ TEST(TensorMode, PrintedProgramsGiveTheInterpretersBits) {
   sources.add<Recurrent>("Recurrent");
   sources.add<Convolutional>("Convolutional");
   sources.add<Control>("Control");
+  sources.add<Nested>("Nested");
   std::string folder = (std::filesystem::temp_directory_path() / "tlaloc_tensor_XXXXXX").string();
   ASSERT_TRUE(mkdtemp(folder.data()));
   std::ofstream(folder + "/printed.cc") << sources.text();
@@ -112,6 +122,7 @@ TEST(TensorMode, PrintedProgramsGiveTheInterpretersBits) {
 TEST(TensorMode, ReadsLikeWhatAPersonWrites) {
   EXPECT_EQ((printed<Digits, float>(SourceMode::automatic)), R"(#include <tlaloc/tlaloc.h>
 
+#include <cstdint>
 #include <limits>
 
 template <class Model>
@@ -141,6 +152,23 @@ Model printed(const Model& model, const tl::Tensor<float, tl::any, 8>& x,
   result.w2 = tl::matmul(tl::transpose<1, 0>(v3), d4);
   result.b2 = tl::sum<0>(d4);
   return result;
+}
+)");
+}
+
+// A result is made from an argument only where all its parts have that argument's types.
+TEST(TensorMode, AResultOfOtherTypesIsAStructOfItsOwn) {
+  EXPECT_EQ((printed<Summed, float>(SourceMode::tensor)), R"(#include <tlaloc/tlaloc.h>
+
+struct PrintedResult {
+  tl::Tensor<float, 4> a;
+  tl::Scalar<float> b;
+};
+
+template <class Model>
+PrintedResult printed(const Model& model) {
+  const auto a = tl::sum<0>(model.a);
+  return {a, tl::sum(model.b)};
 }
 )");
 }

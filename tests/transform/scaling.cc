@@ -32,27 +32,28 @@ extern "C" void* call(void* f) {
 
 }  // namespace
 
-GraphRef chain(std::int64_t length) {
-  return graph_of({f64()}, [&](const Vals& p) {
-    Val x = p[0];
-    for (std::int64_t i = 0; i < length; ++i) {
-      switch (i % 4) {
-        case 0:
-          x = ops::sin(x);
-          break;
-        case 1:
-          x = x * p[0];
-          break;
-        case 2:
-          x = x + p[0];
-          break;
-        default:
-          x = ops::tanh(x);
-          break;
-      }
+Val chain(Val first, std::int64_t length) {
+  Val x = first;
+  for (std::int64_t i = 0; i < length; ++i) {
+    switch (i % 4) {
+      case 0:
+        x = ops::sin(x);
+        break;
+      case 1:
+        x = x * first;
+        break;
+      case 2:
+        x = x + first;
+        break;
+      default:
+        x = ops::tanh(x);
+        break;
     }
-    return Vals{x};
-  });
+  }
+  return x;
+}
+GraphRef chain(std::int64_t length) {
+  return graph_of({f64()}, [&](const Vals& p) { return Vals{chain(p[0], length)}; });
 }
 
 ChainCost measure_chain(std::int64_t length) {

@@ -11,6 +11,8 @@ namespace tlaloc::testing {
 
 /// x -> a chain of `length` scalar operations (sin, tanh, times, plus), each reading the last.
 GraphRef chain(std::int64_t length);
+/// The same on x, in the graph at hand.
+Val chain(Val x, std::int64_t length);
 
 /// Nanoseconds of processor time per operation of the chain.
 struct ChainCost {

@@ -30,7 +30,7 @@ struct Stmt {
     loop,      ///< while (before; value) body
     count,     ///< for (target from position; value; target += step) body
     branch,    ///< if (value) body else other
-    require,   ///< if (!value) throw std::text
+    require,   ///< if (!value) throw text
     leave,     ///< if (!value) break
     declare,   ///< target, without a value yet
     result,    ///< return moves' values

@@ -12,6 +12,7 @@ void Effects::add(const Stmt& s) {
   });
 }
 bool meet(const VarSet& a, const VarSet& b) {
+  if (a.size() > b.size()) return meet(b, a);
   return std::ranges::any_of(a, [&](VarId v) { return b.contains(v); });
 }
 bool ordered(const Effects& a, const Effects& b) {

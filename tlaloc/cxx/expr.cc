@@ -129,24 +129,35 @@ ExprRef logical_not(ExprRef a) {
 }
 
 ExprRef position_add(ExprRef a, ExprRef b) {
-  if (a->integer && b->integer) return integer(*a->integer + *b->integer);
+  std::int64_t folded = 0;
+  if (a->integer && b->integer && !__builtin_add_overflow(*a->integer, *b->integer, &folded)) {
+    return integer(folded);
+  }
   if (a->integer) std::swap(a, b);
   if (b->integer && *b->integer == 0) return a;
   // (x + 1) + 1, (x - 1) + 1
   if (b->integer && a->kind == Expr::Kind::infix && a->level == Level::additive &&
       a->args[1]->integer) {
     const std::int64_t c = *a->args[1]->integer;
-    return position_add(a->args[0], integer(*b->integer + (a->text == "+" ? c : -c)));
+    const bool overflows = a->text == "+" ? __builtin_add_overflow(*b->integer, c, &folded)
+                                          : __builtin_sub_overflow(*b->integer, c, &folded);
+    if (!overflows) return position_add(a->args[0], integer(folded));
   }
   return add(std::move(a), std::move(b));
 }
 ExprRef position_subtract(ExprRef a, ExprRef b) {
-  if (b->integer) return position_add(std::move(a), integer(-*b->integer));
+  std::int64_t negated = 0;
+  if (b->integer && !__builtin_sub_overflow(0, *b->integer, &negated)) {
+    return position_add(std::move(a), integer(negated));
+  }
   if (same(*a, *b)) return integer(0);
   return subtract(std::move(a), std::move(b));
 }
 ExprRef position_multiply(ExprRef a, ExprRef b) {
-  if (a->integer && b->integer) return integer(*a->integer * *b->integer);
+  std::int64_t folded = 0;
+  if (a->integer && b->integer && !__builtin_mul_overflow(*a->integer, *b->integer, &folded)) {
+    return integer(folded);
+  }
   if (a->integer) std::swap(a, b);
   if (b->integer && *b->integer == 0) return b;
   if (b->integer && *b->integer == 1) return a;

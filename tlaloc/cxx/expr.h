@@ -96,6 +96,8 @@ ExprRef position_multiply(ExprRef a, ExprRef b);
 
 /// The element as a C++ literal that reads back to the same bits (NaN: to some NaN).
 ExprRef element_literal(const HostArray& array, std::int64_t i);
+/// The text in quotes, as a C++ string literal of the same bytes.
+std::string string_literal(const std::string& text);
 
 bool is_literal(const Expr& e);
 inline bool is_var(const Expr& e) { return e.kind == Expr::Kind::var; }

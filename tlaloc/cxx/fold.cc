@@ -1,5 +1,8 @@
 #include <algorithm>
+#include <ranges>
+#include <set>
 #include <unordered_map>
+#include <utility>
 
 #include "tlaloc/cxx/passes.h"
 
@@ -26,13 +29,12 @@ std::uint32_t reads_in(const Expr& e, VarId v) {
   each_read(e, [&](VarId r) { n += r == v; });
   return n;
 }
-std::uint32_t reads_in(const Block& b, VarId v) {
-  std::uint32_t n = 0;
+/// Visits what the block and the blocks inside it read.
+void each_read_deep(const Block& b, const std::function<void(VarId)>& visit) {
   for (const Stmt& s : b) {
-    each_read(s, [&](VarId r) { n += r == v; });
-    each_block(s, [&](const Block& inner) { n += reads_in(inner, v); });
+    each_read(s, visit);
+    each_block(s, [&](const Block& inner) { each_read_deep(inner, visit); });
   }
-  return n;
 }
 bool has_ternary(const Expr& e) {
   return e.kind == Expr::Kind::ternary ||
@@ -54,7 +56,7 @@ class Aliases {
     visit(f, f.body);
   }
   VarId of(VarId v) const {
-    while (parent_[v] != v) v = parent_[v];
+    while (parent_[v] != v) v = parent_[v] = parent_[parent_[v]];
     return v;
   }
 
@@ -69,7 +71,52 @@ class Aliases {
       each_block(s, [&](const Block& inner) { visit(f, inner); });
     }
   }
-  std::vector<VarId> parent_;
+  mutable std::vector<VarId> parent_;  ///< paths to the root get shorter as they are walked
+};
+
+/// Values that wait for a reader, in the order in which they were computed.
+class Pending {
+ public:
+  struct Entry {
+    VarId var;
+    ExprRef value;
+  };
+  explicit Pending(const Aliases& aliases) : aliases_(aliases) {}
+
+  void add(VarId var, ExprRef value) {
+    const std::size_t k = entries_.size();
+    at_.emplace(var, k);
+    each_read(*value, [&](VarId r) { readers_[aliases_.of(r)].push_back(k); });
+    entries_.push_back({var, std::move(value)});
+  }
+  /// Positions in that order.
+  using Places = std::set<std::size_t>;
+  /// Adds the place of v, if it waits.
+  void find(VarId v, Places& to) const {
+    if (const auto it = at_.find(v); it != at_.end()) to.insert(it->second);
+  }
+  void find_all(Places& to) const {
+    for (const auto& [var, k] : at_) to.insert(k);
+  }
+  /// Adds the places of values that read a variable or what may turn out to be the same one.
+  void find_readers(VarId alias, Places& to) const {
+    const auto it = readers_.find(alias);
+    if (it == readers_.end()) return;
+    for (const std::size_t k : it->second) {
+      if (entries_[k].value) to.insert(k);
+    }
+  }
+  const Entry& operator[](std::size_t k) const { return entries_[k]; }
+  Entry take(std::size_t k) {
+    at_.erase(entries_[k].var);
+    return {entries_[k].var, std::exchange(entries_[k].value, nullptr)};
+  }
+
+ private:
+  const Aliases& aliases_;
+  std::vector<Entry> entries_;  ///< without a value once taken
+  std::unordered_map<VarId, std::size_t> at_;
+  std::unordered_map<VarId, std::vector<std::size_t>> readers_;
 };
 
 class Folder {
@@ -83,11 +130,7 @@ class Folder {
   void run() { block(f_.body, nullptr); }
 
  private:
-  struct Pending {
-    VarId var;
-    ExprRef value;
-  };
-  using List = std::vector<Pending>;
+  using Places = Pending::Places;
 
   bool integer_type(VarId v) const { return f_.vars[v].type.find("int") != std::string::npos; }
   /// May be read in many places as it is.
@@ -102,7 +145,7 @@ class Folder {
     if (repeatable(s.target, *s.value)) return v.rank < NameRank::user || is_literal(*s.value);
     return v.rank < NameRank::user;
   }
-  bool fits(const Pending& p, const Expr& e) const {
+  bool fits(const Pending::Entry& p, const Expr& e) const {
     if (repeatable(p.var, *p.value)) return true;
     if (counts_.reads[p.var] != 1) return false;
     if (is_var(e)) return true;
@@ -112,46 +155,47 @@ class Folder {
   }
 
   /// `repeated`: the expression is computed more often than the statement starts.
-  void write_out(List& pending, ExprRef& e, bool repeated) {
-    for (std::size_t k = pending.size(); k-- > 0;) {
-      const Pending& p = pending[k];
-      const std::uint32_t own = reads_in(*e, p.var);
-      if (own == 0 || !fits(p, *e)) continue;
+  void write_out(Pending& pending, ExprRef& e, bool repeated) {
+    Places places;
+    each_read(*e, [&](VarId v) { pending.find(v, places); });
+    // The last one first: what its value reads was computed before it.
+    while (!places.empty()) {
+      const std::size_t k = *places.rbegin();
+      places.erase(k);
+      const Pending::Entry& p = pending[k];
+      if (!fits(p, *e)) continue;
       if (repeated && !repeatable(p.var, *p.value) && !is_size(*p.value)) continue;
+      const std::uint32_t own = reads_in(*e, p.var);
       e = replace(e, p.var, p.value);
       counts_.reads[p.var] -= own;
-      each_read(*p.value, [&](VarId v) { counts_.reads[v] += own; });
-      if (counts_.reads[p.var] == 0) drop(pending, k);
+      each_read(*p.value, [&](VarId v) {
+        counts_.reads[v] += own;
+        pending.find(v, places);
+      });
+      if (counts_.reads[p.var] == 0) forget_reads(*pending.take(k).value);
     }
   }
   /// Writes what may be repeated into the blocks of a statement.
-  void write_out_deep(List& pending, Block& b) {
+  void write_out_deep(Pending& pending, Block& b) {
     for (Stmt& s : b) {
       each_expr(s, [&](ExprRef& e) { write_out(pending, e, true); });
       each_block(s, [&](Block& inner) { write_out_deep(pending, inner); });
     }
   }
-  void drop(List& pending, std::size_t k) {
-    each_read(*pending[k].value, [&](VarId v) { --counts_.reads[v]; });
-    pending.erase(pending.begin() + static_cast<std::ptrdiff_t>(k));
+  void forget_reads(const Expr& e) {
+    each_read(e, [&](VarId v) { --counts_.reads[v]; });
   }
-  template <class Predicate>
-  void flush(List& pending, Block& out, const Predicate& p) {
-    List rest;
-    for (Pending& x : pending) {
-      if (!p(x)) {
-        rest.push_back(std::move(x));
-        continue;
-      }
+  void flush(Pending& pending, const Places& places, Block& out) {
+    for (const std::size_t k : places) {
+      Pending::Entry x = pending.take(k);
       if (counts_.reads[x.var] == 0) {
-        each_read(*x.value, [&](VarId v) { --counts_.reads[v]; });
+        forget_reads(*x.value);
         continue;
       }
       Stmt s{Stmt::Kind::assign, x.var};
       s.value = std::move(x.value);
       out.push_back(std::move(s));
     }
-    pending = std::move(rest);
   }
 
   void written(const Stmt& s, std::vector<VarId>& vars) const {
@@ -160,55 +204,54 @@ class Folder {
       for (const Stmt& inner : b) written(inner, vars);
     });
   }
-  /// True if the value may be another one after the statement.
-  bool changed_by(const Expr& value, const Stmt& s, const std::vector<VarId>& written) const {
+  /// The values that may be others after the statement.
+  Places changed_by(const Stmt& s, const Pending& pending) const {
+    Places places;
     // A copy of a vector changes nothing that is read: only updates of it do.
-    if (s.kind == Stmt::Kind::assign && f_.vars[s.target].array) return reads(value, s.target);
-    bool found = false;
-    each_read(value, [&](VarId r) {
-      found = found || std::ranges::find(written, aliases_.of(r)) != written.end();
-    });
-    return found;
+    if (s.kind == Stmt::Kind::assign && f_.vars[s.target].array) {
+      pending.find_readers(aliases_.of(s.target), places);
+      std::erase_if(places, [&](std::size_t k) { return !reads(*pending[k].value, s.target); });
+      return places;
+    }
+    std::vector<VarId> writes;
+    written(s, writes);
+    for (const VarId v : writes) pending.find_readers(v, places);
+    return places;
   }
 
   /// `tail`: an expression that is read at the end of the block.
   void block(Block& b, ExprRef* tail) {
     Block out;
-    List pending;
+    Pending pending(aliases_);
     for (Stmt& s : b) statement(s, pending, out);
     if (tail) write_out(pending, *tail, false);
-    flush(pending, out, [](const Pending&) { return true; });
+    Places rest;
+    pending.find_all(rest);
+    flush(pending, rest, out);
     b = std::move(out);
   }
 
-  void statement(Stmt& s, List& pending, Block& out) {
+  void statement(Stmt& s, Pending& pending, Block& out) {
     using K = Stmt::Kind;
     if (s.kind == K::assign && counts_.reads[s.target] == 0) {
-      each_read(*s.value, [&](VarId v) { --counts_.reads[v]; });
+      forget_reads(*s.value);
       return;
     }
     if (s.position) write_out(pending, s.position, false);
     if (s.value) write_out(pending, s.value, s.kind == K::loop || s.kind == K::count);
     for (Assignment& m : s.moves) write_out(pending, m.value, false);
 
-    std::vector<VarId> writes;
-    written(s, writes);
-    List unchanged, changed;
-    for (Pending& p : pending) {
-      (changed_by(*p.value, s, writes) ? changed : unchanged).push_back(std::move(p));
-    }
-    flush(changed, out, [](const Pending&) { return true; });
-    pending = std::move(unchanged);
+    flush(pending, changed_by(s, pending), out);
     each_block(s, [&](Block& inner) { write_out_deep(pending, inner); });
     if (s.kind == K::branch) sink(s, pending);
-    flush(pending, out, [&](const Pending& p) {
-      std::uint32_t n = 0;
-      each_read(s, [&](VarId v) { n += v == p.var; });
-      each_block(s, [&](const Block& inner) { n += reads_in(inner, p.var); });
-      return n > 0;
+    Places read;
+    each_read(s, [&](VarId v) { pending.find(v, read); });
+    each_block(s, [&](const Block& inner) {
+      each_read_deep(inner, [&](VarId v) { pending.find(v, read); });
     });
+    flush(pending, read, out);
     if (is_temporary(s)) {
-      pending.push_back({s.target, s.value});
+      pending.add(s.target, s.value);
       return;
     }
     if (s.kind == K::loop) {
@@ -220,17 +263,28 @@ class Folder {
     out.push_back(std::move(s));
   }
   /// Work that only one branch reads moves into it.
-  void sink(Stmt& s, List& pending) {
-    for (std::size_t k = pending.size(); k-- > 0;) {
-      const std::uint32_t total = counts_.reads[pending[k].var];
-      for (Block* side : {&s.body, &s.other}) {
-        if (total == 0 || reads_in(*side, pending[k].var) != total) continue;
-        Stmt moved{Stmt::Kind::assign, pending[k].var};
-        moved.value = pending[k].value;
-        side->insert(side->begin(), std::move(moved));
-        pending.erase(pending.begin() + static_cast<std::ptrdiff_t>(k));
-        break;
+  void sink(Stmt& s, Pending& pending) {
+    for (Block* side : {&s.body, &s.other}) {
+      std::unordered_map<VarId, std::uint32_t> reads;
+      Places places;
+      auto note = [&](VarId v) {
+        ++reads[v];
+        pending.find(v, places);
+      };
+      each_read_deep(*side, note);
+      Block moved;
+      while (!places.empty()) {
+        const std::size_t k = *places.rbegin();
+        places.erase(k);
+        if (reads[pending[k].var] != counts_.reads[pending[k].var]) continue;
+        Pending::Entry p = pending.take(k);
+        each_read(*p.value, note);
+        Stmt assign{Stmt::Kind::assign, p.var};
+        assign.value = std::move(p.value);
+        moved.push_back(std::move(assign));
       }
+      side->insert(side->begin(), std::make_move_iterator(moved.rbegin()),
+                   std::make_move_iterator(moved.rend()));
     }
   }
 
@@ -243,24 +297,28 @@ class Folder {
 
 namespace {
 
-/// Drops assignments that nobody reads; true if there were any.
-bool drop_dead(Block& b, const Counts& c) {
-  const std::size_t n = std::erase_if(
-      b, [&](const Stmt& s) { return s.kind == Stmt::Kind::assign && c.reads[s.target] == 0; });
-  bool dropped = n > 0;
-  for (Stmt& s : b) {
+/// Drops assignments that nobody reads, from the end, so that what only they read goes too; true if
+/// there were any.
+bool drop_dead(Block& b, Counts& c) {
+  bool dropped = false;
+  for (Stmt& s : b | std::views::reverse) {
     each_block(s, [&](Block& inner) { dropped = drop_dead(inner, c) || dropped; });
+    if (s.kind != Stmt::Kind::assign || c.reads[s.target] > 0) continue;
+    each_read(*s.value, [&](VarId v) { --c.reads[v]; });
+    s.value = nullptr;
+    dropped = true;
   }
+  std::erase_if(b, [](const Stmt& s) { return s.kind == Stmt::Kind::assign && !s.value; });
   return dropped;
 }
 
 }  // namespace
 
 void fold(Function& f) {
-  for (bool again = true; again;) {
-    Counts c{std::vector<std::uint32_t>(f.vars.size()), std::vector<std::uint32_t>(f.vars.size())};
-    count(f.body, c);
-    again = drop_dead(f.body, c);
+  Counts c{std::vector<std::uint32_t>(f.vars.size()), std::vector<std::uint32_t>(f.vars.size())};
+  count(f.body, c);
+  // Once more for what is read in a loop before it is written.
+  while (drop_dead(f.body, c)) {
   }
   Folder(f).run();
 }

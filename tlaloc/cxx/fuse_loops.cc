@@ -1,6 +1,9 @@
 // Loops over the same indices, one after the other, become one loop; a vector that is then written
 // and read in one trip becomes a variable of that trip.
 #include <algorithm>
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "tlaloc/cxx/effects.h"
 #include "tlaloc/cxx/passes.h"
@@ -8,102 +11,136 @@
 namespace tlaloc::cxx {
 namespace {
 
-/// Where v is used in statements: only as v[i], or elsewhere too.
+/// Where a variable is used in statements: only as v[i], or elsewhere too.
 struct Uses {
-  int at_index = 0, stores = 0, elsewhere = 0;
+  std::uint32_t at_index = 0, stores = 0, elsewhere = 0;
+  void operator+=(const Uses& o) {
+    at_index += o.at_index;
+    stores += o.stores;
+    elsewhere += o.elsewhere;
+  }
 };
-class UseCounter {
+/// The uses of all variables, where `index` is i.
+class UseTable {
  public:
-  UseCounter(VarId v, VarId index) : v_(v), index_(index) {}
-  Uses uses;
+  explicit UseTable(VarId index) : index_(index) {}
+  const std::unordered_map<VarId, Uses>& all() const { return uses_; }
+  bool elsewhere(VarId v) const {
+    const auto it = uses_.find(v);
+    return it != uses_.end() && it->second.elsewhere > 0;
+  }
+  void add(const Block& b) {
+    for (const Stmt& s : b) add(s);
+  }
+  void add(const UseTable& o) {
+    for (const auto& [v, uses] : o.uses_) uses_[v] += uses;
+  }
   void add(const Stmt& s) {
-    const bool target = s.target == v_ && s.kind != Stmt::Kind::count;
-    if (s.kind == Stmt::Kind::store && target) {
-      is_index(*s.position) ? ++uses.stores : ++uses.elsewhere;
+    if (s.kind == Stmt::Kind::store) {
+      ++(is_index(*s.position) ? uses_[s.target].stores : uses_[s.target].elsewhere);
     } else {
-      each_write(s, [&](VarId w) { uses.elsewhere += w == v_; });
+      each_write(s, [&](VarId w) { ++uses_[w].elsewhere; });
     }
     if (s.position) add(*s.position);
     if (s.value) add(*s.value);
     for (const Assignment& m : s.moves) add(*m.value);
-    each_block(s, [&](const Block& b) {
-      for (const Stmt& inner : b) add(inner);
-    });
+    each_block(s, [&](const Block& b) { add(b); });
   }
 
  private:
   bool is_index(const Expr& e) const { return is_var(e) && e.var == index_; }
   void add(const Expr& e) {
-    if (is_var(e) && e.var == v_) ++uses.elsewhere;
-    if (e.kind == Expr::Kind::index && is_var(*e.args[0]) && e.args[0]->var == v_ &&
-        is_index(*e.args[1])) {
-      ++uses.at_index;
+    if (is_var(e)) ++uses_[e.var].elsewhere;
+    if (e.kind == Expr::Kind::index && is_var(*e.args[0]) && is_index(*e.args[1])) {
+      ++uses_[e.args[0]->var].at_index;
       return;
     }
     for (const ExprRef& a : e.args) add(*a);
   }
-  VarId v_, index_;
+  VarId index_;
+  std::unordered_map<VarId, Uses> uses_;
 };
 
 class Fuser {
  public:
-  explicit Fuser(Function& f) : f_(f) {}
+  explicit Fuser(Function& f) : f_(f), mentions_(f.vars.size()) { count(f.body); }
   void block(Block& b) {
-    for (std::size_t k = 0; k < b.size(); ++k) {
-      while (fuse_next(b, k)) {
+    Block out;
+    std::optional<Open> open;
+    for (Stmt& s : b) {
+      if (open && joins(*open, s)) {
+        std::ranges::move(open->behind, std::back_inserter(out));
+        open->behind.clear();
+        open->add(std::move(s));
+        continue;
       }
+      // What stands between two loops moves before both.
+      if (open && s.kind == Stmt::Kind::assign && !ordered(open->effects, Effects(s))) {
+        open->behind.push_back(std::move(s));
+        continue;
+      }
+      close(open, out);
+      if (s.kind == Stmt::Kind::count && s.over_indices)
+        open.emplace(std::move(s));
+      else
+        out.push_back(std::move(s));
     }
+    close(open, out);
+    b = std::move(out);
     for (Stmt& s : b) each_block(s, [&](Block& inner) { block(inner); });
-    for (std::size_t k = 0; k < b.size(); ++k) {
-      if (allocates(f_, b[k]) && to_scalar(b, k)) --k;
-    }
+    to_scalars(b);
   }
 
  private:
+  /// A loop that the next one may join, and the statements that came since.
+  struct Open {
+    explicit Open(Stmt s) : loop(std::move(s)), effects(loop), body(loop.body), uses(loop.target) {
+      uses.add(loop.body);
+    }
+    /// The trips of another loop, behind those of this one.
+    void add(Stmt s) {
+      UseTable own(s.target);
+      own.add(s.body);
+      uses.add(own);
+      rename(s.body, s.target, loop.target);
+      for (const Stmt& inner : s.body) {
+        effects.add(inner);
+        body.add(inner);
+      }
+      std::ranges::move(s.body, std::back_inserter(loop.body));
+      loop.by_element = false;
+    }
+    Stmt loop;
+    Effects effects, body;  ///< of the loop; of its body
+    UseTable uses;
+    Block behind;
+  };
+
+  static void close(std::optional<Open>& open, Block& out) {
+    if (!open) return;
+    out.push_back(std::move(open->loop));
+    std::ranges::move(open->behind, std::back_inserter(out));
+    open.reset();
+  }
   static bool same_indices(const Stmt& a, const Stmt& b) {
     if (!a.over_indices || !b.over_indices || a.step != b.step || !same(*a.position, *b.position))
       return false;
     return same(*a.value, *replace(b.value, b.target, variable(a.target)));
   }
   /// True if the trips of both loops may take turns.
-  bool independent(const Stmt& a, const Stmt& b) const {
-    const Effects x(a.body), y(b.body);
-    auto apart = [&](VarId v) {
-      if (!f_.vars[v].array) return false;
-      UseCounter in_a(v, a.target), in_b(v, b.target);
-      for (const Stmt& s : a.body) in_a.add(s);
-      for (const Stmt& s : b.body) in_b.add(s);
-      return in_a.uses.elsewhere == 0 && in_b.uses.elsewhere == 0;
+  bool joins(const Open& a, const Stmt& b) const {
+    if (b.kind != Stmt::Kind::count || !same_indices(a.loop, b)) return false;
+    const Effects y(b.body);
+    UseTable uses(b.target);
+    uses.add(b.body);
+    auto clash = [&](const VarSet& of_a, const VarSet& of_b) {
+      return std::ranges::any_of(of_b, [&](VarId v) {
+        const bool apart = f_.vars[v].array && !a.uses.elsewhere(v) && !uses.elsewhere(v);
+        return of_a.contains(v) && !apart;
+      });
     };
-    auto clash = [&](const VarSet& written, const VarSet& touched) {
-      return std::ranges::any_of(written,
-                                 [&](VarId v) { return touched.contains(v) && !apart(v); });
-    };
-    return !clash(x.writes, y.reads) && !clash(x.writes, y.writes) && !clash(y.writes, x.reads);
-  }
-
-  /// Fuses the next loop over the same indices into b[k], which may move back.
-  bool fuse_next(Block& b, std::size_t& k) {
-    if (b[k].kind != Stmt::Kind::count || !b[k].over_indices) return false;
-    std::size_t m = k + 1;
-    const Effects first(b[k]);
-    for (; m < b.size(); ++m) {
-      if (b[m].kind == Stmt::Kind::count && same_indices(b[k], b[m])) break;
-      // What stands between moves before both.
-      if (b[m].kind != Stmt::Kind::assign || ordered(first, Effects(b[m]))) return false;
-    }
-    if (m == b.size() || !independent(b[k], b[m])) return false;
-    Stmt fused = std::move(b[k]);
-    fused.by_element = false;
-    const VarId from = b[m].target, to = fused.target;
-    Block second = std::move(b[m].body);
-    rename(second, from, to);
-    std::ranges::move(second, std::back_inserter(fused.body));
-    for (std::size_t t = k + 1; t < m; ++t) b[t - 1] = std::move(b[t]);
-    b[m - 1] = std::move(fused);
-    b.erase(b.begin() + static_cast<std::ptrdiff_t>(m));
-    k = m - 1;
-    return true;
+    return !clash(a.body.writes, y.reads) && !clash(a.body.writes, y.writes) &&
+           !clash(a.body.reads, y.writes);
   }
   static void rename(Block& b, VarId from, VarId to) {
     for (Stmt& s : b) {
@@ -112,56 +149,59 @@ class Fuser {
     }
   }
 
-  /// The vector made at b[k] becomes a scalar, if one loop of b writes and reads it trip by trip.
-  bool to_scalar(Block& b, std::size_t k) {
-    const VarId v = b[k].target;
-    Stmt* loop = nullptr;
-    Uses all;
-    count_all(f_.body, v, all);
+  /// Vectors made in b that one loop of b writes and reads trip by trip become scalars.
+  void to_scalars(Block& b) {
+    std::unordered_set<VarId> made;
+    for (const Stmt& s : b) {
+      if (allocates(f_, s)) made.insert(s.target);
+    }
+    if (made.empty()) return;
+    std::unordered_set<VarId> gone;
     for (Stmt& s : b) {
       if (s.kind != Stmt::Kind::count) continue;
-      UseCounter here(v, s.target);
-      for (const Stmt& inner : s.body) here.add(inner);
-      // The allocation is the one use elsewhere.
-      if (here.uses.stores == 1 && here.uses.elsewhere == 0 &&
-          here.uses.at_index + here.uses.stores + 1 == all.elsewhere) {
-        loop = &s;
+      UseTable uses(s.target);
+      uses.add(s.body);
+      std::unordered_set<VarId> local;
+      for (const auto& [v, u] : uses.all()) {
+        // Where it is made is the one mention outside of the loop.
+        const bool inside = made.contains(v) && u.at_index + u.stores + 1 == mentions_[v];
+        if (inside && u.stores == 1 && u.elsewhere == 0) local.insert(v);
       }
+      if (!local.empty()) to_scalars(s, local, gone);
     }
-    if (!loop) return false;
-    const auto store = std::ranges::find_if(
-        loop->body, [&](const Stmt& s) { return s.kind == Stmt::Kind::store && s.target == v; });
-    // Stored at the top level of the loop, and not read before that.
-    if (store == loop->body.end()) return false;
-    UseCounter before(v, loop->target);
-    for (auto s = loop->body.begin(); s != store; ++s) before.add(*s);
-    if (before.uses.at_index > 0 || reads(*store->value, v)) return false;
-    const std::string& type = f_.vars[v].type;
-    Var scalar{.type = type.substr(12, type.size() - 13)};  // std::vector<T>
-    scalar.stem = f_.vars[v].stem;
-    scalar.suggest(f_.vars[v].name, f_.vars[v].rank);
-    const VarId t = f_.add_var(std::move(scalar));
-    store->kind = Stmt::Kind::assign;
-    store->target = t;
-    store->position.reset();
-    const ExprRef element = index(variable(v), variable(loop->target));
-    to_variable(loop->body, *element, variable(t));
-    b.erase(b.begin() + static_cast<std::ptrdiff_t>(k));
-    return true;
+    std::erase_if(b, [&](const Stmt& s) { return allocates(f_, s) && gone.contains(s.target); });
   }
-  static void count_all(const Block& b, VarId v, Uses& u) {
-    for (const Stmt& s : b) {
-      each_write(s, [&](VarId w) { u.elsewhere += w == v; });
-      if (s.position) each_read(*s.position, [&](VarId r) { u.elsewhere += r == v; });
-      if (s.value) each_read(*s.value, [&](VarId r) { u.elsewhere += r == v; });
-      for (const Assignment& m : s.moves)
-        each_read(*m.value, [&](VarId r) { u.elsewhere += r == v; });
-      each_block(s, [&](const Block& inner) { count_all(inner, v, u); });
+  /// Those of `local` that are stored at the top level of the loop, and not read before that.
+  void to_scalars(Stmt& loop, const std::unordered_set<VarId>& local,
+                  std::unordered_set<VarId>& gone) {
+    std::unordered_set<VarId> read;
+    std::unordered_map<VarId, VarId> scalars;
+    for (Stmt& s : loop.body) {
+      for (const VarId v : Effects(s).reads) {
+        if (!(s.kind == Stmt::Kind::store && v == s.target && !reads(*s.value, v))) read.insert(v);
+      }
+      if (s.kind != Stmt::Kind::store || !local.contains(s.target) || read.contains(s.target)) {
+        continue;
+      }
+      const Var vector = f_.vars[s.target];
+      Var scalar{.type = vector.type.substr(12, vector.type.size() - 13)};  // std::vector<T>
+      scalar.stem = vector.stem;
+      scalar.suggest(vector.name, vector.rank);
+      const VarId t = f_.add_var(std::move(scalar));
+      scalars.emplace(s.target, t);
+      gone.insert(s.target);
+      s.kind = Stmt::Kind::assign;
+      s.target = t;
+      s.position.reset();
     }
+    if (!scalars.empty()) to_variables(loop.body, scalars);
   }
-  static void to_variable(Block& b, const Expr& element, const ExprRef& by) {
+  static void to_variables(Block& b, const std::unordered_map<VarId, VarId>& scalars) {
     const std::function<ExprRef(const ExprRef&)> visit = [&](const ExprRef& e) -> ExprRef {
-      if (same(*e, element)) return by;
+      if (e->kind == Expr::Kind::index && is_var(*e->args[0])) {
+        const auto it = scalars.find(e->args[0]->var);
+        if (it != scalars.end()) return variable(it->second);
+      }
       Exprs args;
       bool changed = false;
       for (const ExprRef& a : e->args) {
@@ -172,11 +212,22 @@ class Fuser {
     };
     for (Stmt& s : b) {
       each_expr(s, [&](ExprRef& e) { e = visit(e); });
-      each_block(s, [&](Block& inner) { to_variable(inner, element, by); });
+      each_block(s, [&](Block& inner) { to_variables(inner, scalars); });
+    }
+  }
+  void count(const Block& b) {
+    for (const Stmt& s : b) {
+      auto mention = [&](VarId v) { ++mentions_[v]; };
+      each_write(s, mention);
+      if (s.position) each_read(*s.position, mention);
+      if (s.value) each_read(*s.value, mention);
+      for (const Assignment& m : s.moves) each_read(*m.value, mention);
+      each_block(s, [&](const Block& inner) { count(inner); });
     }
   }
 
   Function& f_;
+  std::vector<std::uint32_t> mentions_;  ///< of the variables that were there from the start
 };
 
 }  // namespace

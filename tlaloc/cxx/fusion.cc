@@ -1,5 +1,6 @@
 #include "tlaloc/cxx/fusion.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "tlaloc/cxx/rules.h"
@@ -64,6 +65,20 @@ std::vector<Keep> arrays_to_keep(const ir::Graph& g) {
       keep[v] = Keep::always;
     else if (reader[v] == kSeveral)
       keep[v] = Keep::if_computed;
+  }
+  // Melted ops are printed by calling each other: a chain of them is cut where it gets deep.
+  constexpr int kDeep = 64;
+  std::vector<int> depth(g.value_count());
+  for (std::uint32_t i = 0; i < g.node_count(); ++i) {
+    const ir::Node n = g.node(i);
+    int deepest = 0;
+    for (ValueId v : n.operands()) deepest = std::max(deepest, depth[v]);
+    for (std::size_t k = 0; k < n.result_count(); ++k) {
+      const ValueId v = n.result(k);
+      if (g.type(v).rank() == 0) continue;
+      if (keep[v] != Keep::always && deepest + 1 == kDeep) keep[v] = Keep::always;
+      depth[v] = keep[v] == Keep::always ? 0 : deepest + 1;
+    }
   }
   return keep;
 }

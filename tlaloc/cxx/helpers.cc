@@ -10,7 +10,6 @@ namespace {
 struct Definition {
   Helper helper;
   const char* name;
-  std::vector<const char*> headers;
   std::vector<Helper> uses;
   const char* text;
 };
@@ -20,7 +19,6 @@ const std::vector<Definition>& table() {
   static const std::vector<Definition> definitions = {
       {Helper::wrapping_add,
        "wrapping_add",
-       {"cstdint", "type_traits"},
        {},
        R"(// Integer arithmetic wraps around; signed overflow would be undefined.
 template <class T>
@@ -30,7 +28,6 @@ T wrapping_add(T a, std::type_identity_t<T> b) {
 )"},
       {Helper::wrapping_sub,
        "wrapping_sub",
-       {"cstdint", "type_traits"},
        {},
        R"(template <class T>
 T wrapping_sub(T a, std::type_identity_t<T> b) {
@@ -39,7 +36,6 @@ T wrapping_sub(T a, std::type_identity_t<T> b) {
 )"},
       {Helper::wrapping_mul,
        "wrapping_mul",
-       {"cstdint", "type_traits"},
        {},
        R"(template <class T>
 T wrapping_mul(T a, std::type_identity_t<T> b) {
@@ -48,7 +44,6 @@ T wrapping_mul(T a, std::type_identity_t<T> b) {
 )"},
       {Helper::wrapping_neg,
        "wrapping_neg",
-       {"cstdint"},
        {},
        R"(template <class T>
 T wrapping_neg(T a) {
@@ -57,7 +52,6 @@ T wrapping_neg(T a) {
 )"},
       {Helper::wrapping_abs,
        "wrapping_abs",
-       {},
        {Helper::wrapping_neg},
        R"(template <class T>
 T wrapping_abs(T a) {
@@ -66,7 +60,6 @@ T wrapping_abs(T a) {
 )"},
       {Helper::divide,
        "integer_divide",
-       {"cstdint", "type_traits"},
        {},
        R"(// Truncates; a / 0 is -1 (all ones), and the least integer by -1 is itself.
 template <class T>
@@ -80,7 +73,6 @@ T integer_divide(T a, std::type_identity_t<T> b) {
 )"},
       {Helper::remainder,
        "integer_remainder",
-       {"type_traits"},
        {},
        R"(// The sign of the dividend; by 0, the dividend.
 template <class T>
@@ -92,7 +84,6 @@ T integer_remainder(T a, std::type_identity_t<T> b) {
 )"},
       {Helper::integer_power,
        "integer_power",
-       {"cstdint", "type_traits"},
        {Helper::wrapping_mul},
        R"(// By repeated squaring.
 template <class T>
@@ -112,7 +103,6 @@ T integer_power(T x, std::uint64_t n) {
 )"},
       {Helper::power,
        "wrapping_pow",
-       {"cstdint", "type_traits"},
        {Helper::integer_power},
        R"(// A negative exponent gives 0 unless the base is 1 or -1.
 template <class T>
@@ -123,7 +113,6 @@ T wrapping_pow(T x, std::type_identity_t<T> n) {
 )"},
       {Helper::maximum,
        "maximum",
-       {"cmath", "type_traits"},
        {},
        R"(// NaN if either is NaN; +0 is above -0.
 template <class T>
@@ -136,7 +125,6 @@ T maximum(T a, std::type_identity_t<T> b) {
 )"},
       {Helper::minimum,
        "minimum",
-       {"cmath", "type_traits"},
        {},
        R"(// NaN if either is NaN; -0 is below +0.
 template <class T>
@@ -150,7 +138,6 @@ T minimum(T a, std::type_identity_t<T> b) {
       {Helper::sign,
        "sign",
        {},
-       {},
        R"(// -1, 0 or 1; keeps -0, +0 and NaN.
 template <class T>
 T sign(T x) {
@@ -159,7 +146,6 @@ T sign(T x) {
 )"},
       {Helper::logistic,
        "logistic",
-       {"cmath"},
        {},
        R"(template <class T>
 T logistic(T x) {
@@ -168,7 +154,6 @@ T logistic(T x) {
 )"},
       {Helper::log_add_exp,
        "log_add_exp",
-       {"cmath"},
        {Helper::maximum, Helper::minimum},
        R"(// log(e^a + e^b) without overflow.
 template <class T>
@@ -179,7 +164,6 @@ T log_add_exp(T a, T b) {
 )"},
       {Helper::clamp_index,
        "clamp_index",
-       {"algorithm", "cstdint"},
        {},
        R"(// The position moved into [0, last].
 inline std::int64_t clamp_index(std::int64_t i, std::int64_t last) {
@@ -188,7 +172,6 @@ inline std::int64_t clamp_index(std::int64_t i, std::int64_t last) {
 )"},
       {Helper::saturate_cast,
        "saturate_cast",
-       {"cmath", "limits"},
        {},
        R"(// Truncates and saturates; NaN becomes 0.
 template <class To, class From>
@@ -202,7 +185,6 @@ To saturate_cast(From x) {
 )"},
       {Helper::shift_left,
        "shift_left",
-       {"cstdint", "limits", "type_traits"},
        {},
        R"(// An amount that is negative or not below the width shifts every bit out.
 template <class T>
@@ -214,7 +196,6 @@ T shift_left(T x, std::type_identity_t<T> y) {
 )"},
       {Helper::shift_right_arithmetic,
        "shift_right_arithmetic",
-       {"limits", "type_traits"},
        {},
        R"(// Filled with the top bit; an amount that is negative or too large leaves only that.
 template <class T>
@@ -228,7 +209,6 @@ T shift_right_arithmetic(T x, std::type_identity_t<T> y) {
 )"},
       {Helper::shift_right_logical,
        "shift_right_logical",
-       {"limits", "type_traits"},
        {},
        R"(// Filled with zeros; an amount that is negative or too large leaves nothing.
 template <class T>
@@ -240,7 +220,6 @@ T shift_right_logical(T x, std::type_identity_t<T> y) {
 )"},
       {Helper::erf_inv,
        "erf_inv",
-       {"array", "cmath", "limits"},
        {},
        R"(// Inverse of erf by the polynomials of M. Giles, "Approximating the erfinv function" (2010).
 template <class T, std::size_t N>
@@ -295,7 +274,6 @@ inline double erf_inv(double x) {
 )"},
       {Helper::reduce_precision,
        "reduce_precision",
-       {"bit", "cstdint", "limits", "type_traits"},
        {},
        R"(// Rounds to a floating format with fewer bits; its subnormals become 0.
 template <class T>
@@ -325,7 +303,6 @@ T reduce_precision(T x, int exponent_bits, int mantissa_bits) {
 )"},
       {Helper::sorted_positions,
        "sorted_positions",
-       {"algorithm", "cstdint", "numeric", "utility", "vector"},
        {},
        R"(// Positions in the order of the keys, the first one first; equal ones keep their places, NaN
 // counts as the largest.
@@ -346,7 +323,6 @@ std::vector<std::int64_t> sorted_positions(bool descending, const std::vector<T>
 )"},
       {Helper::positions_sorted_by,
        "positions_sorted_by",
-       {"algorithm", "cstdint", "numeric", "tuple", "vector"},
        {},
        R"(// Positions in the order that before(a0, b0, a1, b1, ...) tells. Merges runs: whatever it
 // answers, this stays within bounds.
@@ -372,7 +348,6 @@ std::vector<std::int64_t> positions_sorted_by(Before before, const std::vector<T
 )"},
       {Helper::cholesky,
        "cholesky",
-       {"algorithm", "cmath", "cstdint", "limits", "vector"},
        {},
        R"(// The lower L with L L^T = A of each n by n matrix, from its lower triangle; NaN in the lower
 // triangle where A is not positive definite.
@@ -400,7 +375,6 @@ std::vector<T> cholesky(const std::vector<T>& matrices, std::int64_t n) {
 )"},
       {Helper::triangular_solve,
        "triangular_solve",
-       {"cstdint", "vector"},
        {},
        R"(// Solves op(A) x = b for m right sides per n by n matrix, the columns or the rows of b.
 template <class T>
@@ -430,7 +404,6 @@ std::vector<T> triangular_solve(const std::vector<T>& matrices, const std::vecto
 )"},
       {Helper::threefry,
        "threefry2x32",
-       {"bit", "cstdint"},
        {},
        R"(// Threefry-2x32 with 20 rounds (J. Salmon et al., "Parallel random numbers: as easy as 1, 2, 3",
 // 2011): two words from a key (k0, k1) and a counter (x0, x1); x1 comes in the upper half.
@@ -453,7 +426,6 @@ inline std::uint64_t threefry2x32(std::uint32_t k0, std::uint32_t k1, std::uint3
 )"},
       {Helper::floor_div,
        "floor_div",
-       {"cstdint"},
        {},
        R"(// Rounds toward minus infinity.
 inline std::int64_t floor_div(std::int64_t a, std::int64_t b) {
@@ -462,7 +434,6 @@ inline std::int64_t floor_div(std::int64_t a, std::int64_t b) {
 )"},
       {Helper::floor_mod,
        "floor_mod",
-       {"cstdint"},
        {Helper::floor_div},
        R"(// The sign of the divisor.
 inline std::int64_t floor_mod(std::int64_t a, std::int64_t b) { return a - b * floor_div(a, b); }
@@ -484,18 +455,12 @@ std::string name_of(Helper helper) { return definition(helper).name; }
 void Needs::helper(Helper h) {
   if (!helpers_.insert(h).second) return;
   const Definition& d = definition(h);
-  for (const char* name : d.headers) headers_.insert(name);
   for (Helper used : d.uses) helper(used);
 }
 std::unordered_set<std::string> Needs::names() const {
   std::unordered_set<std::string> r;
   for (Helper h : helpers_) r.insert(name_of(h));
   return r;
-}
-std::string Needs::includes() const {
-  std::string text;
-  for (const std::string& h : headers_) text += "#include <" + h + ">\n";
-  return text;
 }
 std::string Needs::definitions() const {
   if (helpers_.empty()) return "";

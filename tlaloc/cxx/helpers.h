@@ -42,20 +42,16 @@ enum class Helper : std::uint8_t {
 /// "wrapping_add": what the code calls.
 std::string name_of(Helper helper);
 
-/// The helpers and headers that a text needs.
+/// The helpers that a text needs.
 class Needs {
  public:
-  void header(const std::string& name) { headers_.insert(name); }
   void helper(Helper h);
   /// What the helpers are called.
   std::unordered_set<std::string> names() const;
-  /// "#include <cmath>" lines.
-  std::string includes() const;
   /// The definitions, in an anonymous namespace; empty if there are none.
   std::string definitions() const;
 
  private:
-  std::set<std::string> headers_;
   std::set<Helper> helpers_;
 };
 

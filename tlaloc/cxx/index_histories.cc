@@ -20,7 +20,6 @@ int pushes_to(const Block& b, VarId v) {
 class Indexer {
  public:
   explicit Indexer(Function& f) : f_(f) {}
-  bool needs_max = false;
   void block(Block& b) {
     for (std::size_t k = 0; k < b.size(); ++k) {
       each_block(b[k], [&](Block& inner) { block(inner); });
@@ -59,7 +58,6 @@ class Indexer {
       each_read(*length, [&](VarId r) { later = later || e.writes.contains(r); });
       if (later) return;
     }
-    needs_max = needs_max || length->kind == Expr::Kind::call;
     made.value = call(f_.vars[v].type, {length});
     s.kind = Stmt::Kind::store;
     s.position = variable(loop.target);
@@ -88,10 +86,6 @@ class Indexer {
 
 }  // namespace
 
-bool index_histories(Function& f) {
-  Indexer i(f);
-  i.block(f.body);
-  return i.needs_max;
-}
+void index_histories(Function& f) { Indexer(f).block(f.body); }
 
 }  // namespace tlaloc::cxx

@@ -30,6 +30,11 @@ std::vector<std::optional<std::int64_t>> steps(const Graph& body, std::size_t fi
   auto known = [&](ValueId v) {
     return body.is_param(v) ? param_constant(v) : constant_of(body, v);
   };
+  // trips * step is a position, which 64 bits hold for up to 2^47 trips.
+  constexpr std::int64_t kLargestStep = 1 << 16;
+  auto small = [](std::optional<std::int64_t> c) {
+    return c && *c >= -kLargestStep && *c <= kLargestStep ? c : std::nullopt;
+  };
   std::vector<std::optional<std::int64_t>> r(n_carry);
   for (std::size_t k = 0; k < n_carry; ++k) {
     const auto param = static_cast<ValueId>(first + k);
@@ -37,11 +42,11 @@ std::vector<std::optional<std::int64_t>> steps(const Graph& body, std::size_t fi
     if (!is_integer(body.type(param).dtype()) || body.type(param).rank() != 0) continue;
     if (const auto n = node_of(body, next, ops::rows::Add)) {
       if (n->operand(0) == param)
-        r[k] = known(n->operand(1));
+        r[k] = small(known(n->operand(1)));
       else if (n->operand(1) == param)
-        r[k] = known(n->operand(0));
+        r[k] = small(known(n->operand(0)));
     } else if (const auto m = node_of(body, next, ops::rows::Sub)) {
-      if (const auto c = known(m->operand(1)); c && m->operand(0) == param) r[k] = -*c;
+      if (const auto c = small(known(m->operand(1))); c && m->operand(0) == param) r[k] = -*c;
     }
   }
   return r;

@@ -11,8 +11,8 @@
 
 namespace tlaloc::cxx {
 
-/// By carry: the constant that each trip adds, if it does nothing else. `first` is the body's param
-/// of carry 0; `constant_of` knows the values of params.
+/// By carry: the constant that each trip adds, if it does nothing else and the constant is small.
+/// `first` is the body's param of carry 0; `constant_of` knows the values of params.
 using ConstantOf = std::function<std::optional<std::int64_t>(ir::ValueId)>;
 std::vector<std::optional<std::int64_t>> steps(const ir::Graph& body, std::size_t first,
                                                std::size_t n_carry,

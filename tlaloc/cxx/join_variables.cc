@@ -2,6 +2,8 @@
 // other is still needed; copies between variables that don't interfere vanish.
 #include <algorithm>
 #include <set>
+#include <unordered_map>
+#include <utility>
 
 #include "tlaloc/cxx/liveness.h"
 #include "tlaloc/cxx/passes.h"
@@ -31,6 +33,41 @@ void count_writes(const Block& b, std::vector<int>& writes) {
   }
 }
 
+std::vector<VarId> variables_of(const std::vector<Copy>& copies) {
+  std::vector<VarId> r;
+  for (const Copy& c : copies) r.insert(r.end(), {c.a, c.b});
+  return r;
+}
+/// The candidate that the statement copies, or -1: what the other one holds stays the same.
+int copied_by(const Liveness& live, const Stmt& s) {
+  if (s.like) return live.number(*s.like);
+  return s.kind == Stmt::Kind::assign && is_var(*s.value) ? live.number(s.value->var) : -1;
+}
+
+/// Drops the copies of which one side is written while the other is needed: they stay copies, and
+/// what is kept for long need not be compared with everything else.
+void drop_hopeless(const Function& f, std::vector<Copy>& copies) {
+  std::unordered_map<VarId, std::vector<VarId>> partners;
+  for (const Copy& c : copies) {
+    partners[c.a].push_back(c.b);
+    partners[c.b].push_back(c.a);
+  }
+  std::set<std::pair<VarId, VarId>> met;
+  const Liveness* self = nullptr;
+  Liveness live(f, variables_of(copies), [&](const Stmt& s, VarId v, const Live& after) {
+    const int copied = copied_by(*self, s);
+    for (const VarId other : partners[v]) {
+      const int k = self->number(other);
+      if (other != v && after[k] && k != copied && !self->exempt(self->number(v), k)) {
+        met.insert(std::minmax(v, other));
+      }
+    }
+  });
+  self = &live;
+  live.run();
+  std::erase_if(copies, [&](const Copy& c) { return met.contains(std::minmax(c.a, c.b)); });
+}
+
 /// Which candidates are written while others are needed.
 class Interference {
  public:
@@ -47,18 +84,12 @@ class Interference {
  private:
   void meet(const Stmt& s, VarId v, const Live& after) {
     const int i = live_.number(v);
-    // A copy does not change what the other one holds.
-    int copied = -1;
-    if (s.like)
-      copied = live_.number(*s.like);
-    else if (s.kind == Stmt::Kind::assign && is_var(*s.value))
-      copied = live_.number(s.value->var);
-    for (int k = 0; k < live_.size(); ++k) {
-      if (!after[static_cast<std::size_t>(k)] || k == i || k == copied || live_.exempt(i, k))
-        continue;
+    const int copied = copied_by(live_, s);
+    after.each([&](int k) {
+      if (k == i || k == copied || live_.exempt(i, k)) return;
       with_[static_cast<std::size_t>(i)].insert(k);
       with_[static_cast<std::size_t>(k)].insert(i);
-    }
+    });
   }
   Liveness live_;
   std::vector<std::set<int>> with_;
@@ -154,15 +185,12 @@ void rename_all(Block& b, const std::vector<VarId>& to) {
 }  // namespace
 
 void join_variables(Function& f) {
+  if (f.vars.empty()) return;  // statements without a target are read as if it were the first one
   find_likely(f, f.body);
   std::vector<Copy> copies;
   find_copies(f.body, 0, copies);
-  std::vector<VarId> candidates;
-  for (const Copy& c : copies) {
-    candidates.push_back(c.a);
-    candidates.push_back(c.b);
-  }
-  const Interference live(f, candidates);
+  drop_hopeless(f, copies);
+  const Interference live(f, variables_of(copies));
   Classes classes(f, live);
   std::ranges::stable_sort(copies, [](const Copy& a, const Copy& b) { return a.depth > b.depth; });
   std::vector<VarId> representative(live.size());

@@ -49,4 +49,21 @@ ExprRef element_literal(const HostArray& array, std::int64_t i) {
   });
 }
 
+std::string string_literal(const std::string& text) {
+  std::string r = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      r += std::string("\\") + c;
+    } else if (byte >= ' ' && byte < 0x7f) {
+      r += c;
+    } else {
+      // Three digits: what follows can't be read as one more.
+      r += '\\';
+      for (const int shift : {6, 3, 0}) r += static_cast<char>('0' + ((byte >> shift) & 7));
+    }
+  }
+  return r + "\"";
+}
+
 }  // namespace tlaloc::cxx

@@ -1,14 +1,8 @@
 #include "tlaloc/cxx/liveness.h"
 
+#include <algorithm>
+
 namespace tlaloc::cxx {
-namespace {
-
-Live either(Live a, const Live& b) {
-  for (std::size_t k = 0; k < a.size(); ++k) a[k] = a[k] || b[k];
-  return a;
-}
-
-}  // namespace
 
 Liveness::Liveness(const Function& f, const std::vector<VarId>& candidates, OnWrite on_write)
     : f_(f), on_write_(std::move(on_write)), number_(f.vars.size(), -1) {
@@ -18,13 +12,13 @@ Liveness::Liveness(const Function& f, const std::vector<VarId>& candidates, OnWr
     vars_.push_back(v);
   }
 }
-void Liveness::run() { block(f_.body, Live(vars_.size())); }
+void Liveness::run() { block(f_.body, Live(size())); }
 
 void Liveness::read(const Expr& e, Live& live) const {
   each_read(e, [&](VarId v) { use(v, live); });
 }
 void Liveness::use(VarId v, Live& live) const {
-  if (number_[v] >= 0) live[static_cast<std::size_t>(number_[v])] = true;
+  if (number_[v] >= 0) live.insert(number_[v]);
 }
 void Liveness::write(const Stmt& s, VarId v, const Live& live) {
   if (number_[v] >= 0 && on_write_) on_write_(s, v, live);
@@ -39,7 +33,7 @@ Live Liveness::statement(const Stmt& s, Live live) {
   switch (s.kind) {
     case K::assign:
       write(s, s.target, live);
-      if (number_[s.target] >= 0) live[static_cast<std::size_t>(number_[s.target])] = false;
+      if (number_[s.target] >= 0) live.erase(number_[s.target]);
       read(*s.value, live);
       return live;
     case K::store:
@@ -51,16 +45,17 @@ Live Liveness::statement(const Stmt& s, Live live) {
       read(*s.value, live);
       return live;
     case K::branch: {
-      Live in = either(block(s.body, live), block(s.other, live));
+      Live in = block(s.body, live);
+      in |= block(s.other, std::move(live));
       read(*s.value, in);
       return in;
     }
     case K::loop:
       return loop(s, live);
     case K::count: {
-      const auto added = exempt_elementwise(s, live);
+      const bool entered = enter_elementwise(s, live);
       live = loop(s, live);
-      for (const auto& pair : added) exempt_.erase(pair);
+      if (entered) elementwise_.pop_back();
       read(*s.position, live);
       return live;
     }
@@ -73,9 +68,11 @@ Live Liveness::statement(const Stmt& s, Live live) {
 Live Liveness::loop(const Stmt& s, const Live& after) {
   Live head = after;
   for (;;) {
-    Live test = either(after, block(s.body, head));
+    Live test = block(s.body, head);
+    test |= after;
     read(*s.value, test);
-    test = either(block(s.before, test), head);
+    test = block(s.before, std::move(test));
+    test |= head;
     if (s.kind == Stmt::Kind::count) write(s, s.target, test);
     if (test == head) return head;
     head = std::move(test);
@@ -95,18 +92,17 @@ const Stmt* find_store(const Stmt& s) {
 
 /// In a loop that stores to t[p] and reads u only as u[p], t and u may be one vector, unless u is
 /// needed afterwards.
-std::vector<std::pair<int, int>> Liveness::exempt_elementwise(const Stmt& s, const Live& after) {
-  std::vector<std::pair<int, int>> added;
+bool Liveness::enter_elementwise(const Stmt& s, const Live& after) {
   const Stmt* store = s.by_element ? find_store(s) : nullptr;
-  if (!store || number_[store->target] < 0) return added;
-  std::set<int> elsewhere;
-  find_other_reads(s, *store->position, elsewhere);
-  for (int u = 0; u < size(); ++u) {
-    if (after[static_cast<std::size_t>(u)] || elsewhere.contains(u)) continue;
-    const std::pair<int, int> pair(number_[store->target], u);
-    if (exempt_.insert(pair).second) added.push_back(pair);
-  }
-  return added;
+  if (!store || number_[store->target] < 0) return false;
+  elementwise_.push_back({number_[store->target], after, {}});
+  find_other_reads(s, *store->position, elementwise_.back().elsewhere);
+  return true;
+}
+bool Liveness::exempt(int t, int other) const {
+  return std::ranges::any_of(elementwise_, [&](const Elementwise& e) {
+    return e.target == t && !e.after[other] && !e.elsewhere.contains(other);
+  });
 }
 void Liveness::find_other_reads(const Stmt& s, const Expr& position, std::set<int>& found) const {
   const std::function<void(const Expr&)> look = [&](const Expr& e) {

@@ -112,7 +112,11 @@ std::optional<Value> LoopEmitter::recomputed_output(
   // In terms of counters and of what stood before the loop.
   bool known = true, local = true;
   std::vector<std::size_t> counters;
+  // Constants fold, so that the formula is shorter than what it is made of; where that is much, it
+  // is not worth the search. Sharing makes it exponential: squares of squares.
+  int budget = 64;
   const std::function<ExprRef(const ExprRef&)> expand = [&](const ExprRef& e) -> ExprRef {
+    known = known && --budget >= 0;
     if (!known || is_literal(*e)) return e;
     if (!is_var(*e)) {
       Exprs args;
@@ -188,7 +192,6 @@ Dim LoopEmitter::row(std::size_t k) const {
   return n;
 }
 ExprRef LoopEmitter::rows_of(std::size_t k) {
-  l_.needs().header("vector");
   const ExprRef n = call("std::ssize", {variable(*history[k])});
   return row(k) == Dim(1) ? n : infix(Level::multiplicative, "/", n, l_.size(row(k)));
 }

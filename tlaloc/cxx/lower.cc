@@ -24,18 +24,19 @@ void Lowering::store(VarId target, ExprRef position, ExprRef value) {
   Stmt s{Stmt::Kind::store, target, std::move(position), std::move(value)};
   emit(std::move(s));
 }
+void Lowering::check(ExprRef holds, const std::string& exception, const std::string& what) {
+  Stmt s{Stmt::Kind::require};
+  s.value = std::move(holds);
+  s.text = exception + "(" + string_literal(what) + ")";
+  emit(std::move(s));
+}
 VarId Lowering::declare(Type type, std::string name, NameRank rank) {
   Var v{type_name(type), type.rank() > 0};
-  if (v.array) {
-    needs().header("vector");
-    v.shape = type;
-  }
-  if (is_integer(type.dtype())) needs().header("cstdint");
+  if (v.array) v.shape = type;
   v.suggest(name, rank);
   return function_.add_var(std::move(v));
 }
 VarId Lowering::declare_counter() {
-  needs().header("cstdint");
   return function_.add_var({.type = type_name(DType::i64), .counter = true});
 }
 ExprRef Lowering::keep(ExprRef e, DType dtype, const ir::Origin* origin) {
@@ -72,7 +73,6 @@ ExprRef Lowering::atom_size(const ir::DimAtom& atom) {
       needs().helper(Helper::floor_mod);
       return cxx::call(name_of(Helper::floor_mod), {a, b});
     default:
-      needs().header("algorithm");
       return cxx::call(atom.kind == K::min ? "std::min<std::int64_t>" : "std::max<std::int64_t>",
                        {a, b});
   }
@@ -133,10 +133,8 @@ Index Lowering::clamped(const Value& v, Dim last) {
   ExprRef e = v.scalar;
   if (t == DType::u64) {
     // Beyond the signed range it stays out of bounds on the side where it is.
-    needs().header("algorithm");
     e = cxx::call("std::min<std::uint64_t>",
                   {e, literal("std::numeric_limits<std::int64_t>::max()")});
-    needs().header("limits");
   }
   e = keep(cxx::call(name_of(Helper::clamp_index), {e, size(last)}), DType::i64);
   clamps_.push_back({v.scalar, last, e});
@@ -150,9 +148,6 @@ Value Lowering::scalar(Type type, ExprRef e, Range range) {
 }
 Value Lowering::constant(const HostArray& value) {
   Value v{.type = Type::scalar(value.dtype()), .scalar = element_literal(value, 0)};
-  if (is_float(value.dtype()) && v.scalar->text.find("numeric_limits") != std::string::npos) {
-    needs().header("limits");
-  }
   v.range = Range::of(value.dtype());
   if (is_integer(value.dtype())) {
     const std::int64_t i = value.element_int(0);
@@ -220,11 +215,7 @@ void Lowering::check_constraints(Scope& s, std::vector<bool>& done) {
 }
 void Lowering::require(Dim a, bool equal, Dim b, const std::string& what) {
   if (proved_less_equal(a, b) && (!equal || proved_less_equal(b, a))) return;
-  needs().header("stdexcept");
-  Stmt check{Stmt::Kind::require};
-  check.value = compare(equal ? "==" : "<=", size(a), size(b));
-  check.text = "invalid_argument(\"" + what + "\")";
-  emit(std::move(check));
+  check(compare(equal ? "==" : "<=", size(a), size(b)), "std::invalid_argument", what);
   assume_not_negative(b - a);
   if (equal) assume_not_negative(a - b);
 }

@@ -44,6 +44,8 @@ class Lowering {
   void emit(Stmt s) { out_->push_back(std::move(s)); }
   void assign(VarId target, ExprRef value);
   void store(VarId target, ExprRef position, ExprRef value);
+  /// if (!holds) throw exception("what").
+  void check(ExprRef holds, const std::string& exception, const std::string& what);
   VarId declare(ir::Type type, std::string name = "", NameRank rank = NameRank::none);
   VarId declare_counter();
   Var& var(VarId v) { return function_.vars[v]; }
@@ -54,10 +56,9 @@ class Lowering {
   Block block(F&& f) {
     Block b;
     Block* const outer = std::exchange(out_, &b);
-    const Memo memo = memo_;
-    const std::size_t facts = facts_.size(), clamps = clamps_.size();
+    const std::size_t known = memo_order_.size(), facts = facts_.size(), clamps = clamps_.size();
     f();
-    memo_ = memo;
+    forget_elements(known);
     facts_.resize(facts);
     clamps_.resize(clamps);
     out_ = outer;
@@ -146,6 +147,10 @@ class Lowering {
     Values env;
     std::vector<Keep> kept;
   };
+  /// The element as `computed` makes it, in a variable; the same one within a block.
+  ExprRef memoized(const Value& v, const Indices& at, const std::function<ExprRef()>& computed);
+  /// All but the first `known` elements that were memoized.
+  void forget_elements(std::size_t known);
   void node(Scope& s, const ir::Node& n);
   /// The array where later reads are cheap and see what it holds now.
   Value kept(const Value& v, const ir::Origin& origin);
@@ -176,6 +181,7 @@ class Lowering {
   std::vector<Clamp> clamps_;  ///< in the current block or around it
   std::vector<ir::Dim> result_dims_;
   Memo memo_;
+  std::vector<ArrayRef> memo_order_;  ///< whose element came into memo_, one after the other
 };
 
 /// True for an element whose bits are all zero, which a new vector holds anyway.

@@ -40,30 +40,35 @@ bool same_indices(const Indices& a, const Indices& b) {
   return std::ranges::equal(a, b,
                             [](const Index& x, const Index& y) { return same(*x.expr, *y.expr); });
 }
-const ExprRef* find_element(const std::vector<std::pair<Indices, ExprRef>>& known,
-                            const Indices& at) {
-  for (const auto& [indices, e] : known) {
-    if (same_indices(indices, at)) return &e;
-  }
-  return nullptr;
-}
-
 }  // namespace
 
+ExprRef Lowering::memoized(const Value& v, const Indices& at,
+                           const std::function<ExprRef()>& computed) {
+  if (const auto it = memo_.find(v.array); it != memo_.end()) {
+    for (const auto& [indices, e] : it->second) {
+      if (same_indices(indices, at)) return e;
+    }
+  }
+  const ExprRef e = keep(computed(), v.type.dtype());
+  memo_[v.array].emplace_back(at, e);
+  memo_order_.push_back(v.array);
+  return e;
+}
+void Lowering::forget_elements(std::size_t known) {
+  for (; memo_order_.size() > known; memo_order_.pop_back()) {
+    const auto it = memo_.find(memo_order_.back());
+    it->second.pop_back();
+    if (it->second.empty()) memo_.erase(it);
+  }
+}
 ExprRef Lowering::element(const Value& v, const Indices& at) {
   if (v.scalar) return v.scalar;
   if (v.array->free) return v.array->element(*this, at);
-  if (const ExprRef* known = find_element(memo_[v.array], at)) return *known;
-  const ExprRef e = keep(v.array->element(*this, at), v.type.dtype());
-  memo_[v.array].emplace_back(at, e);
-  return e;
+  return memoized(v, at, [&] { return v.array->element(*this, at); });
 }
 ExprRef Lowering::element_flat(const Value& v, const Index& at) {
   if (v.array->free) return v.array->flat(*this, at);
-  if (const ExprRef* known = find_element(memo_[v.array], {at})) return *known;
-  const ExprRef e = keep(v.array->flat(*this, at), v.type.dtype());
-  memo_[v.array].emplace_back(Indices{at}, e);
-  return e;
+  return memoized(v, {at}, [&] { return v.array->flat(*this, at); });
 }
 Value Lowering::element_value(const Value& v, const Indices& at) {
   if (v.scalar) return v;
@@ -139,7 +144,6 @@ ExprRef Lowering::whole(const Value& v) { return v.scalar ? v.scalar : variable(
 
 void Lowering::fill(VarId target, const Value& v) {
   const std::string type = type_name(v.type);
-  needs().header("vector");
   if (v.type.elements() == Dim(0)) return assign(target, list(type, {}));
   const ExprRef count = size(v.type.elements());
   if (v.array->uniform) {

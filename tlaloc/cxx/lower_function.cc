@@ -16,8 +16,6 @@ namespace {
 
 ExprRef length(VarId v) { return call("std::ssize", {variable(v)}); }
 
-std::string quoted(const std::string& s) { return "\"" + s + "\""; }
-
 /// Product of the other axes, if the symbol is one axis and the others are constants.
 std::optional<std::int64_t> row_beside(Type t, ir::Symbol s) {
   std::int64_t row = 1;
@@ -25,9 +23,8 @@ std::optional<std::int64_t> row_beside(Type t, ir::Symbol s) {
   for (Dim d : t.shape()) {
     if (d == Dim(s) && !found) {
       found = true;
-    } else if (d.is_constant() && d.constant() > 0) {
-      row *= d.constant();
-    } else {
+    } else if (!d.is_constant() || d.constant() <= 0 ||
+               __builtin_mul_overflow(row, d.constant(), &row)) {
       return std::nullopt;
     }
   }
@@ -76,11 +73,8 @@ std::vector<ir::Symbol> Lowering::function(const ir::Graph& g, const Signature& 
       }
       args.push_back(in_vector(t, params[k]));
       if (checked[k]) continue;
-      needs().header("stdexcept");
-      Stmt check{Stmt::Kind::require};
-      check.value = compare("==", length(params[k]), size(t.elements()));
-      check.text = "invalid_argument(" + quoted(signature.params[k] + " has a wrong size") + ")";
-      emit(std::move(check));
+      check(compare("==", length(params[k]), size(t.elements())), "std::invalid_argument",
+            signature.params[k] + " has a wrong size");
     }
     function_.params = size_params;
     function_.params.insert(function_.params.end(), params.begin(), params.end());
@@ -111,11 +105,7 @@ std::vector<ir::Symbol> Lowering::function(const ir::Graph& g, const Signature& 
 void Lowering::check_facts(ir::Symbol s, bool given) {
   const ir::SymbolFacts& facts = s.facts();
   auto refuse = [&](ExprRef holds, const std::string& what) {
-    needs().header("stdexcept");
-    Stmt check{Stmt::Kind::require};
-    check.value = std::move(holds);
-    check.text = "invalid_argument(" + quoted(facts.name + what) + ")";
-    emit(std::move(check));
+    check(std::move(holds), "std::invalid_argument", facts.name + what);
   };
   const ExprRef n = size(s);
   if (facts.lower > 0 || given) {

@@ -143,12 +143,8 @@ void Lowering::while_loop(const ir::Node& n, NodeCall& call, Scope& s) {
       if (r.low_dim && r.high_dim) assume_not_negative(*r.high_dim - *r.low_dim);
     }
     if (attrs.max_trips > 0) {
-      needs().header("stdexcept");
-      Stmt check{Stmt::Kind::require};
-      check.value = compare("<", variable(*counter), integer(attrs.max_trips));
-      check.text = "runtime_error(\"the loop runs more than " + std::to_string(attrs.max_trips) +
-                   " times\")";
-      emit(std::move(check));
+      check(compare("<", variable(*counter), integer(attrs.max_trips)), "std::runtime_error",
+            "the loop runs more than " + std::to_string(attrs.max_trips) + " times");
     }
     Values args = loop.inv;
     for (std::size_t k = 0; k < loop.n_carry; ++k) args.push_back(loop.carry(k, known.in_body[k]));
@@ -174,7 +170,6 @@ void Lowering::while_loop(const ir::Node& n, NodeCall& call, Scope& s) {
   emit(std::move(w));
 
   if (!known.trips && trips_read) {
-    if (known.trips_expr) needs().header("algorithm");
     ExprRef count = known.trips_expr ? known.trips_expr
                     : counter        ? variable(*counter)
                                      : loop.trip_count();

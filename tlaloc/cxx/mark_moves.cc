@@ -17,7 +17,7 @@ void mark(Block& b, const std::unordered_map<const Stmt*, bool>& last) {
 
 }  // namespace
 
-bool mark_moves(Function& f) {
+void mark_moves(Function& f) {
   std::vector<bool> written(f.vars.size()), parameter(f.vars.size());
   const std::function<void(const Block&)> visit = [&](const Block& b) {
     for (const Stmt& s : b) {
@@ -43,9 +43,8 @@ bool mark_moves(Function& f) {
   self = &live;
   live.run();
   mark(f.body, last);
-  bool moves = std::ranges::any_of(last, [](const auto& e) { return e.second; });
 
-  if (f.body.empty() || f.body.back().kind != Stmt::Kind::result) return moves;
+  if (f.body.empty() || f.body.back().kind != Stmt::Kind::result) return;
   auto& results = f.body.back().moves;
   for (std::size_t k = 0; results.size() > 1 && k < results.size(); ++k) {
     const ExprRef e = results[k].value;
@@ -53,11 +52,8 @@ bool mark_moves(Function& f) {
     const bool again =
         std::any_of(results.begin() + static_cast<std::ptrdiff_t>(k) + 1, results.end(),
                     [&](const Assignment& m) { return reads(*m.value, e->var); });
-    if (again) continue;
-    results[k].value = call("std::move", {e});
-    moves = true;
+    if (!again) results[k].value = call("std::move", {e});
   }
-  return moves;
 }
 
 }  // namespace tlaloc::cxx

@@ -1,11 +1,18 @@
 #include "tlaloc/cxx/names.h"
 
 #include <algorithm>
-#include <cctype>
 #include <functional>
+#include <unordered_map>
+
+#include "tlaloc/ir/names.h"
 
 namespace tlaloc::cxx {
 namespace {
+
+// Of ASCII, whatever the locale.
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
+bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
 
 const std::unordered_set<std::string>& keywords() {
   static const std::unordered_set<std::string> words = {
@@ -66,7 +73,10 @@ class Namer {
  private:
   struct Scope {
     Scope* parent = nullptr;
-    std::unordered_set<std::string> names, inside;  ///< declared here; in blocks inside
+    std::unordered_set<std::string> names = {}, inside = {};  ///< declared here; in blocks inside
+    /// Numbers from which on there may be names left, by the first name of the family: those below
+    /// are declared here or around; or inside as well.
+    std::unordered_map<std::string, int> next_around = {}, next = {};
     bool has(const std::string& name) const {
       for (const Scope* s = this; s; s = s->parent) {
         if (s->names.contains(name)) return true;
@@ -128,7 +138,7 @@ class Namer {
     }
     return "";
   }
-  std::string fallback(VarId v, const Scope& scope) {
+  std::string fallback(VarId v, const Scope& scope) const {
     const Var& var = f_.vars[v];
     if (var.counter) {
       const std::string letters = "ijklmn";
@@ -141,6 +151,13 @@ class Namer {
     if (!var.array && var.type.starts_with("std::")) return "k";
     return std::string(1, var.stem);
   }
+  int next_around(const std::string& stem, int first, Scope& scope) const {
+    int& k = scope.next_around[stem + std::to_string(first)];
+    k = std::max(k, scope.parent ? next_around(stem, first, *scope.parent) : first);
+    auto taken = [&](const std::string& n) { return reserved_.contains(n) || scope.has(n); };
+    while (taken(stem + std::to_string(k))) ++k;
+    return k;
+  }
   void give(VarId v, const std::string& wanted, Scope& scope) {
     if (!names_[v].empty()) return;
     std::string name = wanted.empty() ? fallback(v, scope) : wanted;
@@ -150,8 +167,10 @@ class Namer {
     // Bare letters are numbered from the start, so that they read as a family.
     const bool number = name.size() == 1 && wanted.empty() && !f_.vars[v].counter;
     if (number || taken(name)) {
-      const std::string stem = number ? name : name + (std::isdigit(name.back()) ? "_" : "");
-      int k = number ? 1 : 2;
+      const std::string stem = number ? name : name + (is_digit(name.back()) ? "_" : "");
+      const int first = number ? 1 : 2;
+      int& k = scope.next[stem + std::to_string(first)];
+      k = std::max(k, next_around(stem, first, scope));
       while (taken(stem + std::to_string(k))) ++k;
       name = stem + std::to_string(k);
     }
@@ -173,7 +192,7 @@ class Namer {
         for (VarId v : s.params) give(v, base(v), scope);
       }
       each_block(s, [&](const Block& inner) {
-        Scope own{&scope, {}, {}};
+        Scope own{.parent = &scope};
         if (s.kind == K::count) give_counter(s.target, own);
         if (s.kind == K::lambda) {
           for (VarId v : s.params) give(v, base(v), own);
@@ -181,7 +200,7 @@ class Namer {
         visit(inner, own);
       });
       if (s.kind == K::count && names_[s.target].empty()) {
-        Scope own{&scope, {}, {}};
+        Scope own{.parent = &scope};
         give_counter(s.target, own);
       }
     }
@@ -203,26 +222,25 @@ class Namer {
 }  // namespace
 
 std::string identifier(const std::string& text) {
+  // One underscore between words and none around them: other forms are reserved.
   std::string r;
-  for (char c : text) {
-    if (std::isalnum(static_cast<unsigned char>(c)) || c == '_')
+  for (const char c : ir::to_identifier(text)) {
+    if (c != '_' && c != '.')
       r += c;
     else if (!r.empty() && r.back() != '_')
       r += '_';
   }
-  while (r.ends_with('_')) r.pop_back();
+  if (r.ends_with('_')) r.pop_back();
   if (r.empty()) return "x";
-  if (std::isdigit(static_cast<unsigned char>(r[0]))) r.insert(0, "x");
+  if (is_digit(r[0])) r.insert(0, "x");
   if (keywords().contains(r)) r += '_';
   return r;
 }
 std::string size_name(const std::string& axis) {
   std::string r;
-  for (char c : identifier(axis)) {
-    const auto u = static_cast<unsigned char>(c);
-    if (std::isupper(u) && !r.empty() && std::islower(static_cast<unsigned char>(r.back())))
-      r += '_';
-    r += static_cast<char>(std::tolower(u));
+  for (const char c : identifier(axis)) {
+    if (is_upper(c) && !r.empty() && is_lower(r.back())) r += '_';
+    r += is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c;
   }
   return identifier(r);
 }
@@ -238,7 +256,7 @@ std::string type_identifier(const std::string& function) {
       upper = true;
       continue;
     }
-    r += upper ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : c;
+    r += upper && is_lower(c) ? static_cast<char>(c - 'a' + 'A') : c;
     upper = false;
   }
   return r;

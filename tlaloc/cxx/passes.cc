@@ -2,7 +2,7 @@
 
 namespace tlaloc::cxx {
 
-void make_readable(Function& f, Needs& needs) {
+void make_readable(Function& f) {
   merge_branches(f);
   flatten_histories(f);
   fold(f);
@@ -10,10 +10,10 @@ void make_readable(Function& f, Needs& needs) {
   drop_dead_stores(f);
   join_variables(f);
   tidy(f);
-  if (index_histories(f)) needs.header("algorithm");
+  index_histories(f);
   fuse_loops(f);
   fold(f);
-  if (mark_moves(f)) needs.header("utility");
+  mark_moves(f);
   place_declarations(f);
 }
 

@@ -2,12 +2,11 @@
 #pragma once
 
 #include "tlaloc/cxx/code.h"
-#include "tlaloc/cxx/helpers.h"
 
 namespace tlaloc::cxx {
 
-/// All of them, in order; notes the headers that the result needs.
-void make_readable(Function& f, Needs& needs);
+/// All of them, in order.
+void make_readable(Function& f);
 
 /// Puts branches on one condition together, where nothing between them stands in the way.
 void merge_branches(Function& f);
@@ -26,10 +25,10 @@ void flatten_histories(Function& f);
 void tidy(Function& f);
 /// One loop instead of several over the same indices.
 void fuse_loops(Function& f);
-/// Histories of loops that count are made with their length; true if that takes a std::max.
-bool index_histories(Function& f);
-/// std::move where a vector is copied for the last time; true if there is any.
-bool mark_moves(Function& f);
+/// Histories of loops that count are made with their length.
+void index_histories(Function& f);
+/// std::move where a vector is copied for the last time.
+void mark_moves(Function& f);
 /// Declares every variable where it is first needed, in the innermost block.
 void place_declarations(Function& f);
 

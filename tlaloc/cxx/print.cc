@@ -71,7 +71,7 @@ Printed print_plain(const ir::Graph& g, const std::string& name, const Signature
   printed.result_type = f.result_type;
   for (VarId p : f.params) printed.param_types.push_back(f.vars[p].type);
   if (g.results().size() > 1) printed.result_fields = signature.results;
-  make_readable(f, module.needs);
+  make_readable(f);
   module.functions.push_back(std::move(f));
   printed.text = render(module);
   return printed;

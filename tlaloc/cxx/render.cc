@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "tlaloc/cxx/includes.h"
 #include "tlaloc/cxx/names.h"
 
 namespace tlaloc::cxx {
@@ -177,7 +178,7 @@ class Renderer {
         line("}");
         break;
       case K::require:
-        line("if (" + negated(*s.value) + ") throw std::" + s.text + ";");
+        line("if (" + negated(*s.value) + ") throw " + s.text + ";");
         break;
       case K::unpack: {
         std::string names;
@@ -272,6 +273,7 @@ class Renderer {
     bool quoted = false;
     for (std::size_t k = 2; k < s.size() && k <= room; ++k) {
       const char c = s[k], before = s[k - 1];
+      if (quoted && c == '\\') ++k;  // and what it escapes
       if (c == '"') quoted = !quoted;
       if (quoted) continue;
       // A template's brackets have no blank inside; a comparison has one on both sides.
@@ -320,8 +322,9 @@ std::string render(const Module& module) {
     body += f.comment + Renderer(f, name_variables(f, reserved)).run() + "\n";
   }
   body.pop_back();
-  const std::string includes = module.needs.includes();
-  return includes + (includes.empty() ? "" : "\n") + module.needs.definitions() + body;
+  const std::string code = module.needs.definitions() + body;
+  const std::string includes = includes_of(code);
+  return includes + (includes.empty() ? "" : "\n") + code;
 }
 
 }  // namespace tlaloc::cxx

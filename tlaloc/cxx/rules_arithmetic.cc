@@ -59,7 +59,6 @@ ExprRef print_neg(ElementCall& c) {
 ExprRef print_abs(ElementCall& c) {
   if (is_unsigned_integer(c.dtype)) return c.in[0];
   if (is_integer(c.dtype)) return help(c, Helper::wrapping_abs);
-  c.needs.header("cmath");
   return call("std::abs", {c.in[0]});
 }
 ExprRef print_sign(ElementCall& c) {
@@ -84,7 +83,6 @@ ExprRef extremum(ElementCall& c, Helper helper, const char* function, const char
     return infix(logic[0] == '|' ? Level::logical_or : Level::logical_and, logic, c.in[0], c.in[1]);
   }
   if (is_float(c.dtype)) return help(c, helper);
-  c.needs.header("algorithm");
   c.range = united(c.ranges[0], c.ranges[1]);
   std::string name = function;
   if (is_literal(*c.in[0]) || is_literal(*c.in[1]) || narrow(c.dtype)) {

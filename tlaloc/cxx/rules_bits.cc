@@ -23,7 +23,6 @@ ExprRef help(ElementCall& c, Helper h) {
 
 ExprRef print_rem(ElementCall& c) {
   if (is_float(c.dtype)) {
-    c.needs.header("cmath");
     return call("std::fmod", {c.in[0], c.in[1]});
   }
   const Range& d = c.ranges[1];
@@ -38,7 +37,6 @@ ExprRef print_rem(ElementCall& c) {
 }
 ExprRef print_pow(ElementCall& c) {
   if (is_integer(c.dtype)) return help(c, Helper::power);
-  c.needs.header("cmath");
   return call("std::pow", {c.in[0], c.in[1]});
 }
 ExprRef print_xor(ElementCall& c) {
@@ -51,7 +49,6 @@ ExprRef print_shift_right_arithmetic(ElementCall& c) {
 }
 ExprRef print_shift_right_logical(ElementCall& c) { return help(c, Helper::shift_right_logical); }
 ExprRef count(ElementCall& c, const char* function) {
-  c.needs.header("bit");
   c.range.low = 0;
   c.range.high = bit_width(c.dtype);
   return cast(type_name(c.dtype), call(function, {cast(unsigned_type(c.dtype), c.in[0])}));
@@ -64,7 +61,6 @@ ExprRef print_bitcast(ElementCall& c) {
     refuse_op(c.node.op(), "it cuts elements into parts", "bitcast between types of one width",
               c.node.origin());
   }
-  c.needs.header("bit");
   return call("std::bit_cast<" + type_name(c.dtype) + ">", {c.in[0]});
 }
 

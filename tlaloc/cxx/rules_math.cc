@@ -43,14 +43,12 @@ constexpr Name kNames[] = {
 };
 
 ExprRef print_named(ElementCall& c) {
-  c.needs.header("cmath");
   for (const Name& n : kNames) {
     if (n.op == &c.node.op()) return call(n.function, {c.in[0]});
   }
   throw InternalError(std::string("no name for ") + c.node.op().name);
 }
 ExprRef print_rsqrt(ElementCall& c) {
-  c.needs.header("cmath");
   const ExprRef one = literal(c.dtype == DType::f32 ? "1.0f" : "1.0");
   return infix(Level::multiplicative, "/", one, call("std::sqrt", {c.in[0]}));
 }
@@ -63,10 +61,7 @@ ExprRef print_erf_inv(ElementCall& c) {
   c.needs.helper(Helper::erf_inv);
   return call(name_of(Helper::erf_inv), {c.in[0]});
 }
-ExprRef print_atan2(ElementCall& c) {
-  c.needs.header("cmath");
-  return call("std::atan2", {c.in[0], c.in[1]});
-}
+ExprRef print_atan2(ElementCall& c) { return call("std::atan2", {c.in[0], c.in[1]}); }
 ExprRef print_reduce_precision(ElementCall& c) {
   const auto& a = c.node.as<ops::ReducePrecisionAttrs>();
   c.needs.helper(Helper::reduce_precision);

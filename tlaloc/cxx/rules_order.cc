@@ -29,7 +29,7 @@ std::string print_comparator(Lowering& l, const ir::Graph& g) {
                        (g.param_count() > 2 ? std::to_string(k / 2) : std::string()));
   }
   Lowering(l.module(), f).function(g, s);
-  make_readable(f, l.needs());
+  make_readable(f);
   l.module().functions.push_back(std::move(f));
   return l.module().functions.back().name;
 }

@@ -121,7 +121,6 @@ void lower_position(Lowering& l, NodeCall& c) {
       const ExprRef b = l.element(x, with_axis(line, a.axis, {variable(best), Range::below(n)}));
       ExprRef better = compare(largest ? ">" : "<", v, b);
       if (is_float(x.type.dtype())) {
-        l.needs().header("cmath");
         const ExprRef first_nan = call("std::isnan", {v});
         better = logical_and(logical_not(call("std::isnan", {b})),
                              infix(Level::logical_or, "||", first_nan, better));

@@ -127,7 +127,6 @@ VarId winner(Lowering& l, const std::vector<Axis>& axes, const Indices& window, 
     ExprRef wins = compare(largest ? ">" : "<", v, b);
     if (is_float(type.dtype())) {
       // NaN wins, the last one of several.
-      l.needs().header("cmath");
       wins = infix(Level::logical_or, "||", call("std::isnan", {v}),
                    logical_and(logical_not(call("std::isnan", {b})), wins));
     }

@@ -63,10 +63,7 @@ TensorValue TensorLowering::named(Type type, ExprRef e, const ir::Origin& origin
   return {type, type, variable(v)};
 }
 TensorValue TensorLowering::number(Type type, const HostArray& value) {
-  const ExprRef e = element_literal(value, 0);
-  const std::string& text = e->args.empty() ? e->text : e->args[0]->text;
-  if (text.find("numeric_limits") != std::string::npos) needs_.header("limits");
-  return {type, Type::scalar(type.dtype()), e, value};
+  return {type, Type::scalar(type.dtype()), element_literal(value, 0), value};
 }
 
 // ---- types ----

@@ -14,7 +14,6 @@ using ir::ValueId;
 
 ExprRef TensorLowering::tuple(const TensorValues& values, const ir::Node& n) {
   if (values.size() == 1) return full(values[0], n);
-  needs_.header("tuple");
   Exprs args;
   for (const TensorValue& v : values) args.push_back(full(v, n));
   const std::string type = args.empty() ? "std::tuple<>" : "std::tuple";
@@ -160,7 +159,6 @@ void TensorLowering::scan(const ir::Node& n, TensorCall& c, const ir::DimMap& di
     if (!xs.empty()) bind(params[1], n_inv + n_carry, xs.size());
     const TensorValues results = graph(body, args, map);
     const auto split = results.begin() + static_cast<std::ptrdiff_t>(n_carry);
-    needs_.header("utility");
     return cxx::call("std::pair",
                      {tuple({results.begin(), split}, n), tuple({split, results.end()}, n)});
   });

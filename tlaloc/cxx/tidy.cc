@@ -117,7 +117,12 @@ class Tidier {
   static std::optional<std::int64_t> step_of(const Expr& e, VarId i) {
     if (e.kind != Expr::Kind::infix || e.level != Level::additive) return std::nullopt;
     const Expr &a = *e.args[0], &b = *e.args[1];
-    if (is_var(a) && a.var == i && b.integer) return e.text == "+" ? *b.integer : -*b.integer;
+    if (is_var(a) && a.var == i && b.integer) {
+      std::int64_t negated = 0;
+      if (e.text == "+") return *b.integer;
+      return __builtin_sub_overflow(0, *b.integer, &negated) ? std::nullopt
+                                                             : std::optional(negated);
+    }
     if (is_var(b) && b.var == i && a.integer && e.text == "+") return *a.integer;
     return std::nullopt;
   }

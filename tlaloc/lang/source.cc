@@ -46,7 +46,7 @@ ir::GraphRef with_small_captures(const Closure& c) {
 
 /// Which argument each leaf is a member of, and which one the result looks like.
 void add_structure(cxx::Options& print, const SourceOptions& options, const Leaves& args,
-                   const Leaves& results) {
+                   const Leaves& results, const ir::Graph& g) {
   const Leaves::Data& d = args.data();
   const std::size_t n = results.data().values.size();
   for (std::size_t k = 0; k < d.argument_begin.size(); ++k) {
@@ -56,7 +56,8 @@ void add_structure(cxx::Options& print, const SourceOptions& options, const Leav
     for (std::size_t i = first; i < end; ++i) {
       const std::string path = d.path_text(i);
       print.members.push_back({path.empty() ? "" : argument_name(options, k), path});
-      alike = alike && !path.empty() && results.data().path_text(i - first) == path;
+      alike = alike && !path.empty() && results.data().path_text(i - first) == path &&
+              g.type(static_cast<ir::ValueId>(i)) == g.type(g.results()[i - first]);
     }
     if (alike && print.result_like.empty()) print.result_like = argument_name(options, k);
   }
@@ -94,7 +95,7 @@ std::string source_text(const Function& f, const Leaves& args, const SourceOptio
     for (std::size_t i = print.param_names.size(); i < graph->param_count(); ++i) {
       print.param_names.push_back("captured" + std::to_string(i));
     }
-    add_structure(print, options, args, c.results);
+    add_structure(print, options, args, c.results, *graph);
     return cxx::print(*graph, print);
   });
 }

@@ -1,6 +1,6 @@
 // Windows, gather, scatter, pad, concatenate, reverse.
 #include "tests/ops/case.h"
-#include "tlaloc/ops/val_index.h"
+#include "tlaloc/ops/index_testing.h"
 
 namespace tlaloc::testing {
 namespace {

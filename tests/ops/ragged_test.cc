@@ -6,7 +6,7 @@
 #include "tests/transform/derived.h"
 #include "tlaloc/base/error.h"
 #include "tlaloc/interp/interp.h"
-#include "tlaloc/ops/val_index.h"
+#include "tlaloc/ops/index_testing.h"
 #include "tlaloc/ops/val_linalg.h"
 #include "tlaloc/ops/val_reduce.h"
 

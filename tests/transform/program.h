@@ -9,7 +9,7 @@
 #include "tlaloc/base/host_array.h"
 #include "tlaloc/ir/region_ops.h"
 #include "tlaloc/ops/control.h"
-#include "tlaloc/ops/val_index.h"
+#include "tlaloc/ops/index_testing.h"
 #include "tlaloc/ops/val_ops.h"
 
 namespace tlaloc::testing {

@@ -334,7 +334,7 @@ class Generator {
                            .out);
     }
     const transform::Linearized l = transform::linearize(g, active, {});
-    if (!l.tangent_dims.empty()) return State::of(ir::call_graph({.name = "sub"}, g, args));
+    if (!l.residual_dims.empty()) return State::of(ir::call_graph({.name = "sub"}, g, args));
     return State::of(ir::emit_call({.name = "sub", .kind = ir::CallKind::custom_vjp}, args,
                                    {region(g), region(l.forward), region(l.cotangent)},
                                    g->result_types())

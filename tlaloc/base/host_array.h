@@ -1,6 +1,7 @@
 // A dense row-major array in host memory: the currency of the interpreter, constants and goldens.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -8,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "tlaloc/base/checked.h"
 #include "tlaloc/base/dtype.h"
 
 namespace tlaloc {
@@ -53,6 +55,7 @@ class HostArray {
     return copy_of(dtype_of<T>, std::move(extents), values.data(), values.size());
   }
 
+  /// Default-constructed or moved from: there is no array. An array without elements is not empty.
   bool empty_handle() const { return !data_; }
   DType dtype() const { return dtype_; }
   const Extents& extents() const { return extents_; }
@@ -63,7 +66,13 @@ class HostArray {
   const void* data() const { return data_; }
   void* mutable_data();
   /// True when writing through mutable_data() will not copy.
-  bool unique() const { return writable_ && owner_.use_count() == 1; }
+  bool unique() const {
+    if (!writable_ || owner_.use_count() != 1) return false;
+    // The count is read relaxed. What a thread read through the handle that it then dropped, which
+    // released the count, must come before what the caller will write.
+    std::atomic_thread_fence(std::memory_order_acquire);
+    return true;
+  }
   const std::shared_ptr<const void>& owner() const { return owner_; }
 
   template <Element T>

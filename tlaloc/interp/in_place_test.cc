@@ -6,7 +6,7 @@
 
 #include "tlaloc/interp/testing.h"
 #include "tlaloc/ops/control.h"
-#include "tlaloc/ops/val_index.h"
+#include "tlaloc/ops/index_testing.h"
 
 namespace tlaloc::interp {
 namespace {

@@ -84,8 +84,13 @@ Arrays Machine::run(Frame& f, Arrays& args) {
     std::size_t region = 0;
     for (const auto count = static_cast<std::uint32_t>(g.node_count()); i < count; ++i) {
       poll();
-      const auto start = profiled ? Clock::now() : Clock::time_point{};
       const ir::Node n = g.node(i);
+      if (p.counts[i]) {  // its slot stays empty
+        const std::uint32_t slot = p.slots[n.result()];
+        if (options_.check_nan && slot != Plan::kDiscard) f.nonfinite[slot] = 0;
+        continue;
+      }
+      const auto start = profiled ? Clock::now() : Clock::time_point{};
       f.in.clear();
       std::uint8_t operand_nonfinite = 0;
       for (std::size_t k = n.operands().size(); k > 0; --k) {
@@ -136,9 +141,6 @@ void Machine::eval_primitive(Frame& f, const ir::Node& n) {
   ir::EvalContext& c = f.context;
   c.op = &n.op();
   c.attr = n.attr().get();
-  // A size that a value determines is known before the node's own result types are.
-  for (std::size_t k = 0; k < n.bound().size(); ++k) f.bind(n.bound()[k], f.in[k].element_int(0));
-
   const std::size_t count = n.result_count();
   if (count == 1 && !p.type(n.result()).type.has_symbols()) {
     c.out_dtypes = {&p.type(n.result()).dtype, 1};

@@ -5,16 +5,15 @@
 #include <cstdint>
 #include <functional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "tlaloc/base/host_array.h"
 #include "tlaloc/ir/graph.h"
+#include "tlaloc/runtime/backend.h"
 
 namespace tlaloc::interp {
 
-/// Sizes of symbols.
-using DimValues = std::unordered_map<std::uint32_t, std::int64_t>;
+using runtime::DimValues;
 
 /// What a run did; for tests of complexity and memory.
 struct Stats {

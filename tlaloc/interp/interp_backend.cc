@@ -103,7 +103,7 @@ class InterpBound final : public Bound {
     }
     buffers.clear();
 
-    Options o{.dims = options.dims};
+    Options o{.dims = options.dims, .check_nan = options.check_nan};
     if (options.cancel) o.cancelled = [&] { return options.cancel->cancelled(); };
     if (options.profile) {
       o.profile = [&](const char* op, std::int64_t start, std::int64_t duration) {
@@ -113,6 +113,9 @@ class InterpBound final : public Bound {
     Outcome out;
     if (!split_) {
       out = evaluate(compiled_->program, std::move(args), o);
+    } else if (options.check_nan) {
+      // The whole graph: a NaN may come from what was hoisted.
+      out = evaluate(compiled_->program, whole(std::move(args)), o);
     } else {
       o.dims = check(args, options.dims);
       o.dims.insert(dims_.begin(), dims_.end());
@@ -135,9 +138,13 @@ class InterpBound final : public Bound {
  private:
   /// Checks against the whole graph, whose labels and constraints the two halves have parts of.
   DimValues check(const Arrays& inputs, const DimValues& dims) const {
+    return check_entry(compiled_->program, whole(inputs), dims);
+  }
+  /// The arguments of the whole graph.
+  Arrays whole(Arrays inputs) const {
     Arrays all = all_;
-    for (std::size_t i = 0; i < inputs.size(); ++i) all[inputs_[i]] = inputs[i];
-    return check_entry(compiled_->program, all, dims);
+    for (std::size_t i = 0; i < inputs.size(); ++i) all[inputs_[i]] = std::move(inputs[i]);
+    return all;
   }
 
   std::shared_ptr<const Compiled> compiled_;

@@ -9,7 +9,6 @@
 
 #include "tlaloc/interp/testing.h"
 #include "tlaloc/ops/rows.h"
-#include "tlaloc/runtime/conformance.h"
 
 namespace tlaloc::interp {
 namespace {
@@ -91,6 +90,34 @@ TEST(InterpBackend, HoistedNodesMayBindDims) {
   const auto r = bound->run({Buffer(HostArray::scalar(2.0))});
   EXPECT_THAT(texts(r), ElementsAre("f64[3] {6, 4, 2}", "i64[] {3}"));
   EXPECT_THAT(r.result_dims, ElementsAre(4));
+}
+
+TEST(InterpBackend, MemoryOfAnotherDeviceIsRefused) {
+  struct Elsewhere final : runtime::DeviceMemory {
+    runtime::Device where{"pjrt", 1};
+    const runtime::Device& device() const override { return where; }
+    HostArray read(DType, const Extents&) const override { throw InternalError("not asked for"); }
+  };
+  const GraphRef g = graph({f64({2})}, [](const Vals& p) -> Vals { return {-p[0]}; });
+  const Buffer far = Buffer::on_device(std::make_shared<Elsewhere>(), DType::f64, {2}, {});
+  EXPECT_THAT(
+      error_of([&] { interp_backend().compile(g)->run({far}); }),
+      HasSubstr("TL-BUFFER-002: interp: a buffer lies on pjrt:1, the interpreter computes on "
+                "the host"));
+}
+
+TEST(InterpBackend, StopsAtANanWhereverItComesFrom) {
+  // log(w) is hoisted when w is bound.
+  const GraphRef g =
+      graph({f64({2}), f64({2})}, [](const Vals& p) -> Vals { return {log(p[0]) * p[1]}; });
+  const auto e = interp_backend().compile(g);
+  const Buffer w(f64s({-1, 1})), x(f64s({1, 1}));
+  EXPECT_THAT(error_of([&] { e->run({w, x}, {.check_nan = true}); }),
+              HasSubstr("TL-NAN-001: log: gave a NaN at [0]"));
+  const auto bound = e->bind({{0, w}});
+  EXPECT_THAT(error_of([&] { bound->run({x}, {.check_nan = true}); }),
+              HasSubstr("TL-NAN-001: log"));
+  EXPECT_EQ(error_of([&] { bound->run({x}); }), "");
 }
 
 TEST(InterpBackend, DonationReusesMemory) {
@@ -188,118 +215,6 @@ TEST(InterpBackend, RunsOverlap) {
     });
   }
   for (std::thread& t : threads) t.join();
-}
-
-// ---- the conformance suite ----
-
-TEST(Conformance, InterpreterAgreesWithItself) {
-  const auto report =
-      runtime::conformance::check(interp_backend(), interp_backend(), {.exact = true});
-  EXPECT_EQ(report.failed(), 0) << report.text();
-  EXPECT_EQ(report.refused(), 0);
-}
-TEST(Conformance, EveryOpHasCases) {
-  const auto report = runtime::conformance::check(interp_backend(), interp_backend());
-  EXPECT_THAT(report.uncovered, ::testing::IsEmpty());
-  for (const auto& [op, r] : report.ops) {
-    if (r.cases) {
-      EXPECT_GE(r.cases, 6) << op;
-    }
-    RecordProperty(op, r.cases);
-  }
-}
-
-/// The interpreter with one op spoiled: the suite's negative control.
-class Faulty final : public Backend {
- public:
-  using Spoil =
-      std::function<void(std::vector<Buffer>& outputs, const std::vector<Buffer>& inputs)>;
-  Faulty(const ir::OpDef& op, Spoil spoil) : op_(op), spoil_(std::move(spoil)) {}
-  std::string_view name() const override { return "faulty"; }
-  std::shared_ptr<const runtime::Executable> compile(
-      ir::GraphRef graph, const runtime::CompileOptions& options) override {
-    auto inner = interp_backend().compile(graph, options);
-    for (std::uint32_t i = 0; i < graph->node_count(); ++i) {
-      if (&graph->node(i).op() == &op_) return std::make_shared<Spoiled>(inner, spoil_);
-    }
-    return inner;
-  }
-
- private:
-  struct SpoiledBound final : runtime::Bound {
-    SpoiledBound(std::shared_ptr<const runtime::Bound> i, Spoil s)
-        : inner(std::move(i)), spoil(std::move(s)) {}
-    runtime::RunResult run(std::vector<Buffer> inputs, const RunOptions& options) const override {
-      auto r = inner->run(inputs, options);
-      spoil(r.outputs, inputs);
-      return r;
-    }
-    std::shared_ptr<const runtime::Bound> inner;
-    Spoil spoil;
-  };
-  struct Spoiled final : runtime::Executable {
-    Spoiled(std::shared_ptr<const Executable> i, Spoil s)
-        : inner(std::move(i)), spoil(std::move(s)) {}
-    const runtime::Signature& signature() const override { return inner->signature(); }
-    std::shared_ptr<const runtime::Bound> bind(
-        std::map<std::size_t, Buffer> params) const override {
-      return std::make_shared<SpoiledBound>(inner->bind(std::move(params)), spoil);
-    }
-    std::shared_ptr<const Executable> inner;
-    Spoil spoil;
-  };
-  const ir::OpDef& op_;
-  Spoil spoil_;
-};
-
-/// Changes the last byte of the first element of each result that has one.
-void flip(std::vector<Buffer>& outputs, const std::vector<Buffer>&) {
-  for (Buffer& b : outputs) {
-    HostArray a = b.to_host();
-    if (a.size() == 0) continue;
-    static_cast<unsigned char*>(a.mutable_data())[0] ^= 1;
-    b = Buffer(std::move(a));
-  }
-}
-
-TEST(Conformance, AFaultInOneOpIsFoundAndNamed) {
-  for (const ir::OpDef* op : ops::table()) {
-    Faulty faulty(*op, flip);
-    const auto report =
-        runtime::conformance::check(faulty, interp_backend(), {.op = op->name, .exact = true});
-    EXPECT_TRUE(report.failed() > 0 || report.cases() == 0) << op->name;
-  }
-  Faulty faulty(ops::rows::Add, flip);
-  const auto report = runtime::conformance::check(faulty, interp_backend());
-  EXPECT_THAT(report.text(), HasSubstr("add/f32[]: result 0, element 0 of f32[]: expected"));
-  EXPECT_EQ(report.ops.at("mul").failed, 0);
-}
-
-TEST(Conformance, OverwrittenInputsAreFound) {
-  Faulty faulty(ops::rows::Add, [](std::vector<Buffer>&, const std::vector<Buffer>& inputs) {
-    for (const Buffer& b : inputs) {
-      if (b.consumed()) continue;
-      const HostArray a = b.to_host();
-      if (a.size()) const_cast<unsigned char*>(static_cast<const unsigned char*>(a.data()))[0] ^= 1;
-    }
-  });
-  const auto report = runtime::conformance::check(faulty, interp_backend(), {.op = "add"});
-  EXPECT_THAT(report.text(), HasSubstr("input 0 was changed"));
-}
-
-TEST(Conformance, RefusalsAreCountedAndNamed) {
-  struct Refusing final : Backend {
-    std::string_view name() const override { return "refusing"; }
-    std::shared_ptr<const runtime::Executable> compile(ir::GraphRef,
-                                                       const runtime::CompileOptions&) override {
-      throw UserError(
-          {"TL-BACKEND-001", "neg", "is not supported by the back end 'refusing'", "", {}});
-    }
-  } refusing;
-  const auto report = runtime::conformance::check(refusing, interp_backend(), {.op = "neg"});
-  EXPECT_TRUE(report.passed());
-  EXPECT_EQ(report.refused(), report.cases());
-  EXPECT_THAT(report.text(), HasSubstr("neg: is not supported by the back end 'refusing'"));
 }
 
 }  // namespace

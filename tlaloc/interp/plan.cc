@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "tlaloc/ir/region_ops.h"
 #include "tlaloc/ops/quant_blocks.h"
+#include "tlaloc/ops/rows.h"
 
 namespace tlaloc::interp {
 namespace {
@@ -100,6 +102,33 @@ void assign_slots(Plan& p, const std::vector<bool>& used) {
   for (Use& u : p.results) to_slot(u);
 }
 
+/// Whether operand k of n is what a scan reads one element of in each iteration.
+bool is_scanned(const Node& n, std::size_t k) {
+  const auto* a = ir::attr_if<ir::ScanAttrs>(n.attr().get());
+  if (!a || k < usize(a->n_inv + a->n_carry)) return false;
+  const auto x = static_cast<std::int64_t>(k) - a->n_inv - a->n_carry;
+  return !a->xrag[usize(x)] &&
+         std::ranges::none_of(a->ragged, [&](const ir::Ragged& r) { return r.xs == x; });
+}
+
+void find_counts(Plan& p) {
+  const Graph& g = *p.graph;
+  std::vector<bool> read(g.value_count());  // otherwise than by counting
+  for (ValueId v : g.results()) read[v] = true;
+  for (std::uint32_t i = 0; i < g.node_count(); ++i) {
+    const Node n = g.node(i);
+    for (std::size_t k = 0; k < n.operands().size(); ++k) {
+      if (!is_scanned(n, k)) read[n.operand(k)] = true;
+    }
+  }
+  p.counts.resize(g.node_count());
+  for (std::uint32_t i = 0; i < g.node_count(); ++i) {
+    const Node n = g.node(i);
+    p.counts[i] =
+        &n.op() == &ops::rows::Iota && g.type(n.result()).rank() == 1 && !read[n.result()];
+  }
+}
+
 void place_checks(Plan& p) {
   const Graph& g = *p.graph;
   std::unordered_map<std::uint32_t, std::uint32_t> binder;
@@ -137,6 +166,7 @@ const Plan* Program::plan(const Graph& g) {
   p.graph = &g;
   index_types(p);
   assign_slots(p, find_uses(p));
+  find_counts(p);
   place_checks(p);
   for (std::uint32_t i = 0; i < g.node_count(); ++i) {
     const Node n = g.node(i);

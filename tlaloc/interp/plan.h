@@ -37,6 +37,8 @@ struct Plan {
   std::vector<std::uint32_t> type_index;  ///< by ValueId, into types
   std::vector<TypeInfo> types;
   std::vector<const Plan*> regions;  ///< of all nodes, in node order
+  /// By node: an iota that only scans read, element by element. Nobody makes it: the scans count.
+  std::vector<bool> counts;
   /// Position of a symbol's value in a frame: entry dims in order, then bound ones in node order.
   std::unordered_map<std::uint32_t, std::uint32_t> sizes;
   /// Constraints by the node after which they can be checked (kEntry: at once), in that order.

@@ -6,12 +6,11 @@
 #include "tlaloc/interp/machine.h"
 #include "tlaloc/interp/recorder.h"
 #include "tlaloc/ir/region_ops.h"
+#include "tlaloc/ops/convert_element.h"
 #include "tlaloc/ops/strided.h"
 
 namespace tlaloc::interp {
 namespace {
-
-std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 /// Moves count elements from position `first` on.
 Arrays move_range(Arrays& from, std::size_t first, std::size_t count) {
@@ -34,8 +33,8 @@ struct Loop {
        const std::vector<ir::Append>& append_, Stats* stats_)
       : frame(f),
         node(n),
-        n_inv(index(inv_count)),
-        n_carry(index(carry_count)),
+        n_inv(usize(inv_count)),
+        n_carry(usize(carry_count)),
         append(append_),
         stats(stats_) {
     inv = move_range(f.in, 0, n_inv);
@@ -98,10 +97,16 @@ HostArray rows_of(const HostArray& x, std::int64_t from, std::int64_t to, bool k
   if (keep_axis) e.insert(e.begin(), to - from);
   HostArray y = HostArray::uninitialized(x.dtype(), std::move(e));
   if (y.bytes()) {
-    std::memcpy(y.mutable_data(), static_cast<const std::byte*>(x.data()) + index(from) * row,
+    std::memcpy(y.mutable_data(), static_cast<const std::byte*>(x.data()) + usize(from) * row,
                 y.bytes());
   }
   return y;
+}
+
+/// Element i of an iota that was not made.
+HostArray counted(DType type, std::int64_t i) {
+  return dispatch(
+      type, [&]<class T>(TypeTag<T>) { return HostArray::scalar(ops::convert_element<T>(i)); });
 }
 
 /// `x` grown to `extents`. New positions hold 1, so that a lane's unread padding can't be the zero
@@ -118,7 +123,7 @@ HostArray padded(HostArray x, const Extents& extents) {
 
 /// Lane by lane a where p, else b. The lanes are the leading axes.
 HostArray lane_select(const HostArray& p, HostArray a, HostArray b) {
-  const std::size_t lanes = index(p.size());
+  const std::size_t lanes = usize(p.size());
   internal_check(a.rank() >= p.rank() && a.rank() == b.rank() && a.dtype() == b.dtype() &&
                      std::equal(p.extents().begin(), p.extents().end(), a.extents().begin()) &&
                      std::equal(p.extents().begin(), p.extents().end(), b.extents().begin()),
@@ -278,30 +283,31 @@ Arrays Machine::eval_scan(RegionNode r) {
   // Offsets of the pieces that each ragged dim cuts.
   std::vector<std::vector<std::int64_t>> offsets;
   for (const ir::Ragged& rag : a.ragged) {
-    const HostArray& lengths = loop.xs[index(rag.xs)];
+    const HostArray& lengths = loop.xs[usize(rag.xs)];
     std::vector<std::int64_t> o{0};
     for (std::int64_t i = 0; i < lengths.size(); ++i) {
       const std::int64_t piece = lengths.element_int(i);
       if (piece < 0) fail("TL-SIZE-001", "a ragged length is " + std::to_string(piece));
-      o.push_back(o.back() + piece);
+      o.push_back(checked_add(o.back(), piece));
     }
     offsets.push_back(std::move(o));
   }
   std::vector<const std::vector<std::int64_t>*> cut(loop.xs.size());
   for (std::size_t k = 0; k < loop.xs.size(); ++k) {
-    const HostArray& x = loop.xs[k];
+    const TypeInfo& type = r.frame.plan().type(r.node.operand(loop.n_inv + loop.n_carry + k));
     std::int64_t expected = length;
     if (a.xrag[k]) {
       const auto param = static_cast<ir::ValueId>(loop.n_inv + loop.n_carry + k);
       const auto s = g.type(param).dim(0).as_symbol();
       for (std::size_t j = 0; j < a.ragged.size(); ++j) {
-        if (s && g.dims()[index(a.ragged[j].dim)] == *s) cut[k] = &offsets[j];
+        if (s && g.dims()[usize(a.ragged[j].dim)] == *s) cut[k] = &offsets[j];
       }
       internal_check(cut[k], "ragged xs are cut by no ragged dim");
       expected = cut[k]->back();
     }
-    if (x.extents().at(0) != expected) {
-      fail("TL-SHAPE-001", "xs " + std::to_string(k) + " has " + std::to_string(x.extents()[0]) +
+    const std::int64_t rows = r.frame.size(type.type.dim(0));
+    if (rows != expected) {
+      fail("TL-SHAPE-001", "xs " + std::to_string(k) + " has " + std::to_string(rows) +
                                " elements where " + std::to_string(expected) + " are scanned");
     }
   }
@@ -313,12 +319,16 @@ Arrays Machine::eval_scan(RegionNode r) {
     poll();
     const std::int64_t i = a.reverse ? length - 1 - step : step;
     for (std::size_t j = 0; j < a.ragged.size(); ++j) {
-      body.bind(g.dims()[index(a.ragged[j].dim)], offsets[j][index(i) + 1] - offsets[j][index(i)]);
+      body.bind(g.dims()[usize(a.ragged[j].dim)], offsets[j][usize(i) + 1] - offsets[j][usize(i)]);
     }
     Arrays args = loop.body_args();
     for (std::size_t k = 0; k < loop.xs.size(); ++k) {
+      if (loop.xs[k].empty_handle()) {
+        args.push_back(counted(body.plan().type(static_cast<ir::ValueId>(args.size())).dtype, i));
+        continue;
+      }
       const auto* o = cut[k];
-      args.push_back(o ? rows_of(loop.xs[k], (*o)[index(i)], (*o)[index(i) + 1], true)
+      args.push_back(o ? rows_of(loop.xs[k], (*o)[usize(i)], (*o)[usize(i) + 1], true)
                        : rows_of(loop.xs[k], i, i + 1, false));
     }
     loop.finish_body(run(body, args));

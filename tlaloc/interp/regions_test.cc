@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
+#include "tlaloc/interp/interp_backend.h"
 #include "tlaloc/interp/testing.h"
 
 namespace tlaloc::interp {
@@ -113,6 +116,37 @@ TEST(Regions, ScanForwardsAndBackwards) {
               ElementsAre("f64[] {10}", "f64[0] {}"));
 }
 
+TEST(Regions, ACounterThatOnlyScansReadIsNotMade) {
+  // acc = acc + i for i in [0, n): the interpreter evaluates the body's node n times, and writes
+  // nothing but sums.
+  const Symbol n = Symbol::fresh("n");
+  const auto sum_to = [&](bool used_elsewhere) {
+    return graph({i64({n})}, [&](const Vals& p) -> Vals {
+      const Val counter = iota(i64({n}), 0);
+      Vals out = ir::emit_scan({.inv = {},
+                                .init = {scalar_int(0, DType::i64)},
+                                .xs = {counter, p[0]},
+                                .body = graph({i64(), i64(), i64()},
+                                              [](const Vals& b) -> Vals { return {b[0] + b[1]}; }),
+                                .length = n})
+                     .out;
+      if (used_elsewhere) out.push_back(counter);
+      return out;
+    });
+  };
+  const HostArray xs(DType::i64, {1000});
+  for (const bool used_elsewhere : {false, true}) {
+    Stats stats;
+    const GraphRef g = sum_to(used_elsewhere);
+    const auto out = run(*g, {xs}, {.stats = &stats});
+    EXPECT_EQ(out[0].element_int(0), 999 * 1000 / 2);
+    EXPECT_EQ(stats.work, used_elsewhere ? 2000 : 1000);
+  }
+  // What a bound argument can't change is not made either, nor handed over.
+  const auto bound = interp_backend().compile(sum_to(false))->bind({{0, runtime::Buffer(xs)}});
+  EXPECT_EQ(bound->run({}).outputs[0].to_host().element_int(0), 999 * 1000 / 2);
+}
+
 TEST(Regions, ScanChecksItsLength) {
   const Symbol m = Symbol::fresh("m"), n = Symbol::fresh("n");
   const GraphRef g = graph({f64({m}), f64({n})}, [&](const Vals& p) {
@@ -207,6 +241,24 @@ TEST(Regions, RaggedXsAreCut) {
       EXPECT_EQ(to_string(r[3]), "f64[6] {0, 5, 10, 12, 8, 10}");
     }
   }
+}
+
+TEST(Regions, RaggedLengthsThatOverflowAreRefused) {
+  const Symbol n = Symbol::fresh("n"), all = Symbol::fresh("all"), piece = Symbol::fresh("L");
+  const GraphRef g = graph({f64({all}), i64({n})}, [&](const Vals& p) {
+    return ir::emit_scan({.inv = {},
+                          .init = {scalar(1, DType::f64)},
+                          .xs = p,
+                          .body = graph({f64(), f64({piece}), i64()},
+                                        [](const Vals& b) -> Vals { return {b[0]}; }),
+                          .length = n,
+                          .ragged = {{piece, 1}},
+                          .xrag = {true, false}})
+        .out;
+  });
+  const std::int64_t half = std::numeric_limits<std::int64_t>::max() / 2 + 1;
+  EXPECT_THAT(error_of([&] { run(*g, {f64s({}), i64s({half, half})}); }),
+              HasSubstr("TL-SIZE-001: size: size arithmetic overflows 64 bits"));
 }
 
 TEST(Regions, RaggedLengthsMustFit) {

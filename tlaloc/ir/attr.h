@@ -252,11 +252,18 @@ template <HasFields A>
 AttrRef make_attr(A value) {
   return std::make_shared<AttrBox<A>>(std::move(value));
 }
-/// The typed view; throws InternalError when the attributes are of another struct.
+/// The typed view; null when there are no attributes, or those of another struct.
+template <HasFields A>
+const A* attr_if(const Attr* attr) {
+  if (!attr || attr->tag() != &kAttrTag<A>) return nullptr;
+  return &static_cast<const AttrBox<A>*>(attr)->value;
+}
+/// The same where another struct would be a defect: InternalError.
 template <HasFields A>
 const A& attr_as(const Attr* attr) {
-  if (!attr || attr->tag() != &kAttrTag<A>) throw_attr_mismatch();
-  return static_cast<const AttrBox<A>*>(attr)->value;
+  const A* a = attr_if<A>(attr);
+  if (!a) throw_attr_mismatch();
+  return *a;
 }
 
 }  // namespace tlaloc::ir

@@ -42,7 +42,6 @@ Builder::Builder(std::string name)
     : name_(std::move(name)),
       trace_(next_trace.fetch_add(1, std::memory_order_relaxed)),
       depth_(stack.size),
-      parent_(stack.empty() ? nullptr : stack.back()),
       interner_(std::make_unique<Interner>()) {
   if (stack.size == kMaxNesting) {
     throw UserError({"TL-TRACE-006",

@@ -94,7 +94,6 @@ class Builder {
   GraphRef build(std::span<const Val> results) { return build(results, Close{}); }
 
   std::uint32_t trace() const { return trace_; }
-  std::size_t depth() const { return depth_; }
 
  private:
   class Inference;
@@ -117,7 +116,6 @@ class Builder {
   std::string name_;
   std::uint32_t trace_;
   std::size_t depth_;
-  Builder* parent_;
   std::vector<Type> types_;
   std::vector<std::uint32_t> producers_;  // kNoNode for params
   std::vector<NodeData> nodes_;

@@ -8,44 +8,38 @@
 #include <shared_mutex>
 #include <unordered_set>
 
+#include "tlaloc/base/checked.h"
 #include "tlaloc/base/error.h"
 #include "tlaloc/ir/dim_expr.h"
 
 namespace tlaloc::ir {
 namespace {
 
-[[noreturn]] void overflow() {
-  throw UserError(
-      {"TL-SIZE-001", "dim", "size arithmetic overflows 64 bits", "use smaller sizes", {}});
-}
-std::int64_t add(std::int64_t a, std::int64_t b) {
-  std::int64_t r;
-  if (__builtin_add_overflow(a, b, &r)) overflow();
-  return r;
-}
 // One bit of a constant is its tag. Sizes beyond 2^62 are absurd and refused like an overflow;
 // coefficients too, so that arithmetic on two of them needs no care.
 void check_range(std::int64_t value) {
-  if (value > (std::int64_t{1} << 62) - 1 || value < -(std::int64_t{1} << 62)) overflow();
-}
-std::int64_t mul(std::int64_t a, std::int64_t b) {
-  std::int64_t r;
-  if (__builtin_mul_overflow(a, b, &r)) overflow();
-  return r;
+  if (value > Dim::kMax || value < -Dim::kMax - 1) {
+    throw_size_overflow();
+  }
 }
 
 }  // namespace
 
 std::int64_t floor_div(std::int64_t a, std::int64_t b) {
   if (b == 0) throw UserError({"TL-SIZE-002", "dim", "division of a size by zero", "", {}});
-  if (b == -1) return mul(a, -1);
+  if (b == -1) return checked_mul(a, -1);
   const std::int64_t q = a / b;
   return q - (a % b != 0 && (a < 0) != (b < 0));
 }
 
 namespace {
 
-std::int64_t floor_mod(std::int64_t a, std::int64_t b) { return add(a, -mul(b, floor_div(a, b))); }
+std::int64_t floor_mod(std::int64_t a, std::int64_t b) {
+  if (b == 0) floor_div(a, b);  // which refuses it
+  if (b == -1) return 0;        // a % b is undefined for the least integer
+  const std::int64_t r = a % b;
+  return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+}
 
 struct SymbolTable {
   std::shared_mutex mutex;
@@ -139,7 +133,7 @@ struct DimOps {
     std::vector<DimTerm> merged;
     for (DimTerm& t : terms) {
       if (!merged.empty() && compare_monomials(merged.back().atoms, t.atoms) == 0) {
-        merged.back().coefficient = add(merged.back().coefficient, t.coefficient);
+        merged.back().coefficient = checked_add(merged.back().coefficient, t.coefficient);
       } else {
         merged.push_back(std::move(t));
       }
@@ -171,7 +165,7 @@ std::vector<DimTerm> multiply(std::span<const DimTerm> a, std::span<const DimTer
   terms.reserve(a.size() * b.size());
   for (const DimTerm& x : a) {
     for (const DimTerm& y : b) {
-      DimTerm t{x.atoms, mul(x.coefficient, y.coefficient)};
+      DimTerm t{x.atoms, checked_mul(x.coefficient, y.coefficient)};
       t.atoms.insert(t.atoms.end(), y.atoms.begin(), y.atoms.end());
       terms.push_back(std::move(t));
     }
@@ -245,14 +239,14 @@ bool Dim::mentions(const std::function<bool(Symbol)>& predicate) const {
 }
 
 Dim operator+(Dim a, Dim b) {
-  if (a.is_constant() && b.is_constant()) return Dim(add(a.constant(), b.constant()));
+  if (a.is_constant() && b.is_constant()) return Dim(checked_add(a.constant(), b.constant()));
   auto terms = terms_of(a);
   for (DimTerm& t : terms_of(b)) terms.push_back(std::move(t));
   return DimOps::make(std::move(terms));
 }
 Dim operator-(Dim a, Dim b) { return a + b * Dim(-1); }
 Dim operator*(Dim a, Dim b) {
-  if (a.is_constant() && b.is_constant()) return Dim(mul(a.constant(), b.constant()));
+  if (a.is_constant() && b.is_constant()) return Dim(checked_mul(a.constant(), b.constant()));
   return make_dim(multiply(terms_of(a), terms_of(b)));
 }
 
@@ -399,9 +393,9 @@ std::int64_t Dim::evaluate(const std::function<std::int64_t(Symbol)>& value_of) 
             break;
         }
       }
-      product = mul(product, v);
+      product = checked_mul(product, v);
     }
-    sum = add(sum, product);
+    sum = checked_add(sum, product);
   }
   return sum;
 }

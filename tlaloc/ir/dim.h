@@ -56,6 +56,9 @@ class Dim {
   Dim(int value) : Dim(std::int64_t{value}) {}  // NOLINT
   Dim(Symbol symbol);                           // NOLINT
 
+  /// The largest size: one bit of a word tells constants from expressions.
+  static constexpr std::int64_t kMax = (std::int64_t{1} << 62) - 1;
+
   bool is_constant() const { return word_ & 1; }
   /// The constant; only when is_constant().
   std::int64_t constant() const { return static_cast<std::int64_t>(word_) >> 1; }
@@ -131,23 +134,16 @@ class DimMap {
   void drop_identities() {
     std::erase_if(map_, [](const auto& e) { return e.second == Dim(Symbol::from_id(e.first)); });
   }
-  void merge_from(const DimMap& other) {
-    for (const auto& [k, v] : other.map_) map_.insert_or_assign(k, v);
-  }
 
  private:
   std::unordered_map<std::uint32_t, Dim> map_;
 };
 
 enum class Truth { no, yes, unknown };
-inline Truth operator!(Truth t) {
-  return t == Truth::unknown ? t : t == Truth::yes ? Truth::no : Truth::yes;
-}
 
 /// Three-valued comparison from polynomial identity, symbol bounds and divisibility.
 Truth equal(Dim a, Dim b);
 Truth less_equal(Dim a, Dim b);
-Truth less(Dim a, Dim b);
 
 struct Interval {
   std::int64_t lower;

@@ -169,7 +169,6 @@ Truth less_equal(Dim a, Dim b) {
   if (surely(d, -1, 1)) return Truth::no;
   return Truth::unknown;
 }
-Truth less(Dim a, Dim b) { return !less_equal(b, a); }
 
 double typical(Dim d) {
   if (d.is_constant()) return static_cast<double>(d.constant());

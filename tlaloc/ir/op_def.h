@@ -107,8 +107,6 @@ class BatchContext {
   virtual Val mask_ragged(Val x, int axis, Identity identity) = 0;
   /// Result k with the lane axis in front.
   virtual void set(int k, Val batched) = 0;
-  /// Result k that has no lanes.
-  virtual void set_shared(int k, Val value) = 0;
 };
 
 using InferFn = void (*)(InferContext&);

@@ -10,15 +10,16 @@
 //     return %loss
 //   }
 //
-// - Sizes in braces are what the graph takes, then what it gives back (`-> {T} (f32[T])`), then
-// what
-//   a node binds (`while {T} (...)`), with what is known of them: `n in 1..128 % 8 ~ 64` has
-//   bounds, a divisor and a typical size.
-// - A param is named by its label, `%w "any text"` gives another one; braces hold names of axes,
-// `_`
-//   for an axis without.
-// - A region is preceded by the sizes that its graph takes; `L=_` is bound in each iteration.
-// - `//` starts a comment. Types of results are stated, and not inferred.
+// Sizes stand in braces: behind the graph's name what it takes, behind the arrow what it gives back
+// (`-> {T} (f32[T])`), behind an op what its node binds (`while {T} (...)`). With each goes what is
+// known of it: `n in 1..128 % 8 ~ 64` has bounds, a divisor and a typical size.
+//
+// A param is named by its label; `%w "any text"` gives it another one. Braces behind it hold the
+// names of its axes, `_` for one without.
+//
+// A region is preceded by the sizes that its graph takes; `L=_` is bound in each iteration.
+//
+// `//` starts a comment. Types of results are stated, not inferred.
 #pragma once
 
 #include <functional>

@@ -89,8 +89,8 @@ std::span<const std::string_view> region_names(const OpDef& op, const Attr* attr
     case RegionKind::call:
       break;
   }
-  const auto* call = dynamic_cast<const AttrBox<CallAttrs>*>(attr);
-  switch (call ? call->value.kind : CallKind::plain) {
+  const auto* call = attr_if<CallAttrs>(attr);
+  switch (call ? call->kind : CallKind::plain) {
     case CallKind::custom_jvp:
       return kJvpNames;
     case CallKind::custom_vjp:

@@ -116,9 +116,9 @@ Type operand(const CheckedNode& c, std::size_t k) { return c.graph.type(c.node.o
 
 template <class A>
 const A& attrs_of(const CheckedNode& c) {
-  const auto* box = dynamic_cast<const AttrBox<A>*>(c.node.attr().get());
-  c.check(box, "attributes of another op");
-  return box->value;
+  const A* attrs = attr_if<A>(c.node.attr().get());
+  c.check(attrs, "attributes of another op");
+  return *attrs;
 }
 void check_regions(const CheckedNode& c) {
   const auto names = region_names(c.node.op(), c.node.attr().get());

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "tlaloc/base/error.h"
-#include "tlaloc/interp/interp.h"
+#include "tlaloc/interp/interp_backend.h"
 #include "tlaloc/lang/nan_mode.h"
 
 namespace tlaloc::core {
@@ -22,25 +22,28 @@ ir::OriginRef origin_of(const OpCall& call) {
   return std::make_shared<const ir::Origin>(std::move(origin));
 }
 
-RunResult run_graph(const ir::Graph& g, std::vector<HostArray> args,
-                    std::unordered_map<std::uint32_t, std::int64_t> dims) {
-  interp::Options options;
+runtime::Backend& default_backend() { return interp::interp_backend(); }
+
+runtime::RunResult run_graph(ir::GraphRef g, std::vector<HostArray> args, runtime::DimValues dims) {
+  std::vector<runtime::Buffer> inputs;
+  for (HostArray& a : args) inputs.push_back(default_backend().upload(std::move(a)));
+  runtime::RunOptions options;
+  options.donate.assign(inputs.size(), true);  // the buffers; an array that others hold stays
   options.dims = std::move(dims);
   options.check_nan = nan_mode();
-  interp::Outcome r = interp::evaluate(g, std::move(args), options);
-  return {std::move(r.results), std::move(r.result_dims)};
+  return default_backend().compile(std::move(g))->run(std::move(inputs), options);
 }
 
-namespace {
-
-std::vector<Ref> wrap(std::vector<HostArray> arrays, std::vector<std::vector<AxisLabel>>& labels) {
-  labels.resize(arrays.size());
+std::vector<Ref> as_refs(const runtime::RunResult& r, std::vector<std::vector<AxisLabel>> labels) {
+  labels.resize(r.outputs.size());
   std::vector<Ref> out;
-  for (std::size_t k = 0; k < arrays.size(); ++k) {
-    out.push_back(make_concrete(std::move(arrays[k]), std::move(labels[k])));
+  for (std::size_t k = 0; k < r.outputs.size(); ++k) {
+    out.push_back(make_concrete(r.outputs[k].to_host(), std::move(labels[k])));
   }
   return out;
 }
+
+namespace {
 
 std::vector<Ref> record(const OpCall& call, std::span<const Ref> operands,
                         std::vector<std::vector<AxisLabel>>& labels, const EmitAll& emit) {
@@ -67,7 +70,7 @@ std::vector<Ref> evaluate(const OpCall& call, std::span<const Ref> operands,
   }
   std::vector<HostArray> args;
   for (const Ref& x : operands) args.push_back(node(x).array);
-  return wrap(run_graph(*g, std::move(args)).results, labels);
+  return as_refs(run_graph(std::move(g), std::move(args)), std::move(labels));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "tlaloc/lang/node.h"
 #include "tlaloc/lang/place.h"
 #include "tlaloc/lang/trace_stack.h"
+#include "tlaloc/runtime/backend.h"
 
 namespace tlaloc::core {
 
@@ -38,14 +39,16 @@ std::vector<Ref> apply_all(const OpCall& call, std::span<const Ref> operands,
 /// The origin under which `call` is recorded.
 ir::OriginRef origin_of(const OpCall& call);
 
-/// Evaluates a graph on the default back end, in the NaN mode of this thread. `dims` gives entry
-/// dims that no argument's shape determines.
-struct RunResult {
-  std::vector<HostArray> results;
-  std::vector<std::int64_t> result_dims;
-};
-RunResult run_graph(const ir::Graph& g, std::vector<HostArray> args,
-                    std::unordered_map<std::uint32_t, std::int64_t> dims = {});
+/// What everything runs on: single operations, transformed and compiled functions.
+runtime::Backend& default_backend();
+
+/// Runs a graph there once, in the NaN mode of this thread. `dims` gives entry dims that no
+/// argument's shape determines.
+runtime::RunResult run_graph(ir::GraphRef g, std::vector<HostArray> args,
+                             runtime::DimValues dims = {});
+
+/// The results as values; `labels[k]` may be missing or empty.
+std::vector<Ref> as_refs(const runtime::RunResult& r, std::vector<std::vector<AxisLabel>> labels);
 
 /// Axis i of a and axis j of b must have one size: UserError `code` with both shapes when they
 /// differ, a constraint of the trace when that is not known yet.

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "tlaloc/base/error.h"
-#include "tlaloc/interp/interp_backend.h"
 #include "tlaloc/ops/val_ops.h"
 
 namespace tlaloc::core {
@@ -61,8 +60,8 @@ std::vector<ir::Dim> DimBinding::entry(const ir::Graph& g) const {
   for (ir::Symbol s : g.dims()) r.push_back(map_.get(s));
   return r;
 }
-std::unordered_map<std::uint32_t, std::int64_t> DimBinding::sizes(const ir::Graph& g) const {
-  std::unordered_map<std::uint32_t, std::int64_t> r;
+runtime::DimValues DimBinding::sizes(const ir::Graph& g) const {
+  runtime::DimValues r;
   for (ir::Symbol s : g.dims()) {
     const ir::Dim* d = map_.find(s);
     if (d && d->is_constant()) r.emplace(s.id(), d->constant());
@@ -84,11 +83,8 @@ CallResult call_graph(const OpCall& call, const ir::GraphRef& g, std::span<const
       add(args.first(captures_at));
       add(captures.captured);
       add(args.subspan(captures_at));
-      RunResult run = run_graph(*g, std::move(arrays), dims.sizes(*g));
-      labels.resize(run.results.size());
-      for (std::size_t k = 0; k < run.results.size(); ++k) {
-        r.values.push_back(make_concrete(std::move(run.results[k]), std::move(labels[k])));
-      }
+      const runtime::RunResult run = run_graph(g, std::move(arrays), dims.sizes(*g));
+      r.values = as_refs(run, std::move(labels));
       r.result_dims.assign(run.result_dims.begin(), run.result_dims.end());
       return r;
     }
@@ -114,8 +110,6 @@ std::vector<Ref> call_closure(const OpCall& call, const Closure& c, const ir::Gr
   return call_graph(call, g, values, c.captures, DimBinding(c.signature, values), std::move(labels))
       .values;
 }
-
-runtime::Backend& default_backend() { return interp::interp_backend(); }
 
 Ref zeros_like(const Ref& x) {
   const Node& n = node(x);

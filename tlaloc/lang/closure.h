@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "tlaloc/lang/signature.h"
-#include "tlaloc/runtime/backend.h"
 #include "tlaloc/transform/api.h"
 
 namespace tlaloc::core {
@@ -40,7 +39,7 @@ class DimBinding {
   const ir::DimMap& map() const { return map_; }
   std::vector<ir::Dim> entry(const ir::Graph& g) const;
   /// Sizes of those entry dims of g that are known numbers.
-  std::unordered_map<std::uint32_t, std::int64_t> sizes(const ir::Graph& g) const;
+  runtime::DimValues sizes(const ir::Graph& g) const;
 
  private:
   ir::DimMap map_;
@@ -61,9 +60,6 @@ CallResult call_graph(const OpCall& call, const ir::GraphRef& g, std::span<const
 /// The closure itself, or a graph that a transform made of it (same params), on `args`.
 std::vector<Ref> call_closure(const OpCall& call, const Closure& c, const ir::GraphRef& g,
                               const Leaves& args, std::vector<std::vector<AxisLabel>> labels);
-
-/// What compiled functions run on.
-runtime::Backend& default_backend();
 
 /// All zeros, of x's type.
 Ref zeros_like(const Ref& x);

@@ -213,6 +213,72 @@ ir::Dim scan_length(const OpCall& call, const Leaves& xs, std::int64_t length) {
   return lead;
 }
 
+/// A scan over xs, or where there are none perhaps over the numbers 0, 1, … as i64: `counts`.
+struct ScanCall {
+  const OpCall& call;
+  const Function& body;
+  const Leaves& init;
+  const Leaves& xs;
+  ir::Dim trips;
+  bool reverse = false;
+  bool counts = false;
+
+  Leaves run() const;
+};
+
+Leaves ScanCall::run() const {
+  const auto n = static_cast<std::size_t>(init.size());
+  Signature signature = exact_signature(init);
+  const Signature of_xs = exact_signature(xs);
+  for (std::size_t k = 0; k < of_xs.types.size(); ++k) {
+    signature.types.push_back(of_xs.types[k].without_leading());
+    auto l = of_xs.labels[k];
+    if (!l.empty()) l.erase(l.begin());
+    signature.labels.push_back(std::move(l));
+  }
+  const std::vector<Ref> values = joined(init, xs.data().values).data().values;
+  Leaves both = joined(init, xs.data().values);
+  if (counts) {
+    signature.types.push_back(ir::Type::scalar(DType::i64));
+    signature.labels.emplace_back();
+    both = joined(both, std::array{scalar_int(DType::i64, 0)});
+  }
+  const std::array closures{trace_closure(body, both, signature)};
+  const Closure& c = closures[0];
+  require_carry(call, init, c.results);
+  require_known_sizes(call, c);
+  std::vector<std::vector<AxisLabel>> labels(signature.labels.begin(),
+                                             signature.labels.begin() + std::ptrdiff_t(n));
+  const AxisLabel lead =
+      xs.size() > 0 && !of_xs.labels[0].empty() ? of_xs.labels[0][0] : AxisLabel{};
+  for (std::size_t k = n; k < c.result_labels.size(); ++k) {
+    auto l = c.result_labels[k];
+    const ir::Type t = c.graph->type(c.graph->results()[k]);
+    if (!l.empty() || lead.name) {
+      l.resize(static_cast<std::size_t>(t.rank()));
+      l.insert(l.begin(), lead);
+    }
+    labels.push_back(std::move(l));
+  }
+  std::vector<Ref> out =
+      staged(call, values, in_trace(values, closures), labels, [&](std::span<const Ref> in) {
+        const MergedRegions regions(closures, in);
+        const ir::Vals& all = regions.operands();
+        ir::ScanParts parts;
+        parts.inv = regions.extras();
+        parts.init.assign(all.begin(), all.begin() + std::ptrdiff_t(n));
+        parts.xs.assign(all.begin() + std::ptrdiff_t(n), all.begin() + std::ptrdiff_t(in.size()));
+        if (counts) parts.xs.push_back(ops::iota(ir::Type::get(DType::i64, {trips}), 0));
+        parts.body =
+            conformed(call, "TL-LOOP-004", regions.graph(0, Extras::first), types_of(parts.init),
+                      [&](std::size_t k) { return result_of(c, "the body's ", k); });
+        parts.length = trips;
+        parts.reverse = reverse;
+        return ir::emit_scan(std::move(parts)).out;
+      });
+  return with_values(c.results, std::move(out));
+}
+
 }  // namespace
 
 Leaves scan(const Function& body, const Leaves& init, const Leaves& xs, std::int64_t length,
@@ -221,65 +287,28 @@ Leaves scan(const Function& body, const Leaves& init, const Leaves& xs, std::int
   return with_place(where, [&] {
     require_values(init, call.name);
     require_values(xs, call.name);
-    const auto n = static_cast<std::size_t>(init.size());
-    const ir::Dim trips = scan_length(call, xs, length);
-    Signature signature = exact_signature(init);
-    const Signature of_xs = exact_signature(xs);
-    for (std::size_t k = 0; k < of_xs.types.size(); ++k) {
-      signature.types.push_back(of_xs.types[k].without_leading());
-      auto l = of_xs.labels[k];
-      if (!l.empty()) l.erase(l.begin());
-      signature.labels.push_back(std::move(l));
-    }
-    const Leaves both = joined(init, xs.data().values);
-    const std::array closures{trace_closure(body, both, signature)};
-    const Closure& c = closures[0];
-    require_carry(call, init, c.results);
-    require_known_sizes(call, c);
-    std::vector<std::vector<AxisLabel>> labels(signature.labels.begin(),
-                                               signature.labels.begin() + std::ptrdiff_t(n));
-    const AxisLabel lead =
-        xs.size() > 0 && !of_xs.labels[0].empty() ? of_xs.labels[0][0] : AxisLabel{};
-    for (std::size_t k = n; k < c.result_labels.size(); ++k) {
-      auto l = c.result_labels[k];
-      const ir::Type t = c.graph->type(c.graph->results()[k]);
-      if (!l.empty() || lead.name) {
-        l.resize(static_cast<std::size_t>(t.rank()));
-        l.insert(l.begin(), lead);
-      }
-      labels.push_back(std::move(l));
-    }
-    const auto& values = both.data().values;
-    std::vector<Ref> out =
-        staged(call, values, in_trace(values, closures), labels, [&](std::span<const Ref> in) {
-          const MergedRegions regions(closures, in);
-          const ir::Vals& all = regions.operands();
-          ir::ScanParts parts;
-          parts.inv = regions.extras();
-          parts.init.assign(all.begin(), all.begin() + std::ptrdiff_t(n));
-          parts.xs.assign(all.begin() + std::ptrdiff_t(n), all.begin() + std::ptrdiff_t(in.size()));
-          parts.body =
-              conformed(call, "TL-LOOP-004", regions.graph(0, Extras::first), types_of(parts.init),
-                        [&](std::size_t k) { return result_of(c, "the body's ", k); });
-          parts.length = trips;
-          parts.reverse = reverse;
-          return ir::emit_scan(std::move(parts)).out;
-        });
-    return with_values(c.results, std::move(out));
+    return ScanCall{call, body, init, xs, scan_length(call, xs, length), reverse}.run();
   });
 }
 
 namespace {
 
-/// i, c… -> c… as a scan body (c…, i -> c…) or as the parts of a while over (i, c…).
+/// i, c… -> c… as a body of a scan that counts (c…, k -> c…, where i = low + k), or as the parts of
+/// a while over (i, c…).
 struct ForBody {
   const Function& body;
+  const Ref& low;
   const Ref& high;
   Where where;
 
-  static Leaves rotated(const Leaves& in) {
+  Leaves rotated(const Leaves& in) const {
     Leaves out;
-    out.add(in[in.size() - 1]);
+    // Added before it is narrowed, in the type that holds all of low, k and their sum.
+    const DType type = dtype(low), wide = type == DType::u64 ? type : DType::i64;
+    const Ref first = type == DType::u64 ? low : scalar_int(wide, item_int(low, where));
+    Ref i = convert(in[in.size() - 1], wide, {}, where);
+    if (item_int(low, where) != 0) i = binary(BinaryOp::add, i, {}, first, {}, {}, where);
+    out.add(convert(i, type, {}, where));
     for (int i = 0; i < in.size() - 1; ++i) out.add(in[i]);
     return out;
   }
@@ -292,7 +321,8 @@ struct ForBody {
          "return exactly what the loop carries");
   }
   static void scan_step(void* self, const Leaves& in, Leaves& out) {
-    static_cast<ForBody*>(self)->step(rotated(in), out);
+    const auto& f = *static_cast<ForBody*>(self);
+    f.step(f.rotated(in), out);
   }
   static void test(void* self, const Leaves& in, Leaves& out) {
     const auto& f = *static_cast<ForBody*>(self);
@@ -307,15 +337,16 @@ struct ForBody {
   }
 };
 
-Ref counting(std::int64_t low, std::int64_t high, DType type) {
-  HostArray a = HostArray::uninitialized(type, {std::max<std::int64_t>(high - low, 0)});
-  dispatch(type, [&]<class T>(TypeTag<T>) {
-    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
-      T* p = static_cast<T*>(a.mutable_data());
-      for (std::int64_t i = 0; i < a.size(); ++i) p[i] = static_cast<T>(low + i);
-    }
-  });
-  return make_concrete(std::move(a));
+/// high - low, or 0. Exact for unsigned bounds too, whose bits `item_int` gives.
+ir::Dim trips_between(const OpCall& call, const Ref& low, const Ref& high) {
+  const std::int64_t a = item_int(low, call.where), b = item_int(high, call.where);
+  const auto x = static_cast<std::uint64_t>(a), y = static_cast<std::uint64_t>(b);
+  if (dtype(low) == DType::u64 ? x >= y : a >= b) return ir::Dim(0);
+  if (y - x > static_cast<std::uint64_t>(ir::Dim::kMax)) {
+    fail(call, "TL-SIZE-001", "the loop has " + std::to_string(y - x) + " trips",
+         "use a while_loop, or fewer trips");
+  }
+  return ir::Dim(static_cast<std::int64_t>(y - x));
 }
 
 }  // namespace
@@ -331,13 +362,18 @@ Leaves fori_loop(const Ref& low, const Ref& high, const Function& body, const Le
                ", not integer scalars of one type",
            "convert them");
     }
-    ForBody f{body, high, where};
+    require_values(init, call.name);
+    ForBody f{body, low, high, where};
     if (!is_traced(low) && !is_traced(high)) {
-      Leaves xs;
-      xs.add(counting(item_int(low, where), item_int(high, where), dtype(low)));
-      const Leaves out =
-          scan({&ForBody::scan_step, &f, body.type, "fori_loop"}, init, xs, -1, false, where);
-      return with_values(init, out.data().values);
+      const Function step{&ForBody::scan_step, &f, body.type, call.name};
+      const Leaves none;
+      const ScanCall scan{.call = call,
+                          .body = step,
+                          .init = init,
+                          .xs = none,
+                          .trips = trips_between(call, low, high),
+                          .counts = true};
+      return with_values(init, scan.run().data().values);
     }
     Leaves carries;
     carries.add(low);

@@ -1,6 +1,7 @@
 // Branches, loops and rules given by the user: values, derivatives, vmap, and what is refused.
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "tlaloc/lang/inspect.h"
 #include "tlaloc/lang/testing.h"
@@ -119,6 +120,62 @@ TEST(Control, LoopsAndTheirDerivatives) {
   }
 }
 
+TEST(Control, KnownBoundsAreCountedAndNotStored) {
+  const auto i64 = [](std::int64_t i) { return scalar_int(DType::i64, i); };
+  // 10^10 numbers would fill 80 GB.
+  const Fn body([](const auto& c) { return std::vector{add(c[1], c[0])}; });
+  const Fn huge([&](const auto& x) {
+    return refs(fori_loop(i64(0), i64(10'000'000'000), body, list({x[0]}), kHere));
+  });
+  EXPECT_THAT(graph_text(huge, args({i64(0)}), kHere), HasSubstr("10000000000"));
+  // At the ends of each type.
+  const auto total = [&](const Ref& low, const Ref& high) {
+    return item_int(fori_loop(low, high, body, list({scalar_int(dtype(low), 0)}), kHere)[0], kHere);
+  };
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ(total(i64(3), i64(6)), 3 + 4 + 5);
+  EXPECT_EQ(total(i64(6), i64(3)), 0);
+  EXPECT_EQ(total(i64(kMost - 1), i64(kMost)), kMost - 1);
+  // -128 and -127 remain of the sum, modulo 256.
+  EXPECT_EQ(total(scalar_int(DType::i8, -128), scalar_int(DType::i8, 127)), 1);
+  const auto u64 = [](std::uint64_t i) { return scalar_unsigned(DType::u64, i); };
+  EXPECT_EQ(total(u64(1ull << 63), u64((1ull << 63) + 3)),
+            static_cast<std::int64_t>((1ull << 63) + 3));
+  EXPECT_THAT(error_of([&] { total(i64(-kMost), i64(kMost)); }),
+              HasSubstr("TL-SIZE-001: fori_loop: the loop has 18446744073709551614 trips"));
+}
+
+TEST(Control, JitsAndMapsComeInAnyOrder) {
+  // sum over i < n, j < i of sin(x): how often depends on values, which decides how a derivative
+  // keeps its history.
+  const Fn f([](const auto& x) {
+    const Fn outer_test([&](const auto& c) { return std::vector{less(c[0], x[1])}; });
+    const Fn outer([](const auto& c) {
+      const Fn test([&](const auto& d) { return std::vector{less(d[0], c[0])}; });
+      const Fn body([](const auto& d) { return std::vector{add(d[0], number(1)), sin(d[1])}; });
+      const Leaves inner = while_loop(test, body, list({number(0), c[1]}), 0, kHere);
+      return std::vector{add(c[0], number(1)), inner[1]};
+    });
+    return std::vector{while_loop(outer_test, outer, list({number(0), x[0]}), 0, kHere)[1]};
+  });
+  const Fn df([&](const auto& x) { return std::vector{grad(f, x)}; });
+  const Leaves one = args({number(0.5), number(3)});
+  const Leaves lanes = args({doubles({2}, {0.5, 0.8}), doubles({2}, {3, 2})});
+  const double slope = three_sines_slope(0.5), short_slope = std::cos(0.8);
+  for (const bool map_first : {false, true}) {
+    JitCache cache;
+    const Fn compiled([&](const auto& x) { return refs(jit(cache, df, args(x), kHere)); });
+    const auto map = [&] {
+      const Leaves r = vmap(compiled, lanes, std::array{0, 0}, kBatch, kHere);
+      EXPECT_THAT(values(r[0]),
+                  ElementsAre(DoubleNear(slope, 1e-14), DoubleNear(short_slope, 1e-14)));
+    };
+    if (map_first) map();
+    EXPECT_NEAR(value(jit(cache, df, one, kHere)[0]), slope, 1e-14);
+    if (!map_first) map();
+  }
+}
+
 TEST(Control, ScanStacksAndReverses) {
   const Fn body([](const auto& c) {
     const Ref s = add(c[0], c[1]);
@@ -153,6 +210,26 @@ TEST(Control, WhileRecordsAndStops) {
   const Fn no_test([](const auto& c) { return c; });
   EXPECT_THAT(error_of([&] { while_loop(no_test, body, list({number(1)}), 5, kHere); }),
               HasSubstr("TL-LOOP-002: while_loop: the condition returns f64[], not a bool scalar"));
+}
+
+TEST(Control, SizesThatALoopDecidesStayInside) {
+  const auto history = [](const Ref& x) {
+    const Fn test([](const auto& c) { return std::vector{less(c[0], number(40))}; });
+    const Fn body([](const auto& c) { return std::vector{mul(c[0], number(3)), c[0]}; });
+    return while_loop(test, body, list({x}), 0, kHere)[1];
+  };
+  const Fn whole([&](const auto& x) { return std::vector{history(x[0])}; });
+  const Fn reduced([&](const auto& x) { return std::vector{sum(history(x[0]))}; });
+  const auto choose = [](const Fn& branch) {
+    return Fn([&](const auto& x) {
+      return refs(cond(less(x[0], number(2)), branch, branch, list({x[0]}), kHere));
+    });
+  };
+  JitCache cache, other;
+  EXPECT_THAT(error_of([&] { jit(cache, choose(whole), args({number(1)}), kHere); }),
+              AllOf(HasSubstr("TL-TRACE-005: cond: "),
+                    HasSubstr("whose size is known only after the loop that makes it has run")));
+  EXPECT_EQ(value(jit(other, choose(reduced), args({number(1)}), kHere)[0]), 1 + 3 + 9 + 27);
 }
 
 TEST(Control, LoopsCaptureOuterValues) {

@@ -47,8 +47,10 @@ using AxesSpec = std::span<const AxisSpec>;
 using Where = std::source_location;
 
 // ---- values ----
+/// The number converted as `convert` does: rounded to a floating type; truncated and saturated to
+/// an integer type, NaN to 0; to bool, whether it is not 0.
 Ref scalar(DType dtype, double value);
-/// UserError TL-DTYPE-004 when the value does not fit.
+/// UserError TL-DTYPE-004 when the value does not fit an integer type or bool; floating ones round.
 Ref scalar_int(DType dtype, std::int64_t value);
 Ref scalar_unsigned(DType dtype, std::uint64_t value);
 /// A number in the dtype of `like`. UserError TL-DTYPE-002 for a floating number with integers,
@@ -63,8 +65,11 @@ Ref from_memory(DType dtype, std::span<const std::int64_t> extents, const void* 
 /// TL-BOUND-001.
 Ref from_memory(DType dtype, AxesSpec axes, std::span<const std::int64_t> sizes, const void* data,
                 std::int64_t count, Where where);
+/// Of concrete and traced values. UserError TL-VALUE-001 for an empty handle, as from everything
+/// that takes values.
 DType dtype(const Ref& x);
 int rank(const Ref& x);
+/// Whether x is a value of a trace, which no other function here can read.
 bool is_traced(const Ref& x);
 /// The size of an axis; UserError TL-TRACE-001 when it is symbolic.
 std::int64_t extent(const Ref& x, int axis, Where where);
@@ -95,6 +100,8 @@ enum class BinaryOp : std::uint8_t {
 // clang-format on
 enum class ReduceOp : std::uint8_t { sum, prod, max, min, all, any, count };
 
+/// Element by element; the shape stays. UserError TL-DTYPE-004 for an element type that the
+/// operation has no meaning for, such as the sine of integers.
 Ref unary(UnaryOp op, const Ref& x, AxesSpec axes, Where where);
 /// The same on a C++ number, with the result that a scalar tensor of the dtype gives.
 double unary_number(UnaryOp op, DType dtype, double x, Where where);
@@ -103,10 +110,17 @@ double unary_number(UnaryOp op, DType dtype, double x, Where where);
 /// axis does, whatever its size. UserError TL-SHAPE-001.
 Ref binary(BinaryOp op, const Ref& a, std::span<const int> axis_of_a, const Ref& b,
            std::span<const int> axis_of_b, AxesSpec axes, Where where);
+/// Element by element a where p (bool) holds, else b; a and b have one element type. Broadcasts as
+/// binary does; the side that is not taken gets a gradient of exactly 0. UserError TL-SHAPE-001.
 Ref select(const Ref& p, std::span<const int> axis_of_p, const Ref& a,
            std::span<const int> axis_of_a, const Ref& b, std::span<const int> axis_of_b,
            AxesSpec axes, Where where);
+/// Each element in another type. From floating to integer types: truncated and saturated, NaN is 0;
+/// between integers: modulo 2^bits; to bool: whether it is not 0.
 Ref convert(const Ref& x, DType dtype, AxesSpec axes, Where where);
+/// Folds the axes `over`, which stay with size 1 when `keep`; over none, x stays as it is. Without
+/// elements: sum 0, prod 1, all true, any false; max and min the least and the greatest value of
+/// the type, which is an infinity where there is one. UserError TL-AXIS-001.
 Ref reduce(ReduceOp op, const Ref& x, std::span<const int> over, bool keep, AxesSpec axes,
            Where where);
 /// An operand of an einsum: one label per axis, small numbers; -1 for a literal 1 that stretches.
@@ -118,6 +132,7 @@ struct Labeled {
 /// label agree in size: UserError TL-SHAPE-003. A label twice in one operand takes the diagonal.
 Ref einsum(std::span<const Labeled> operands, std::span<const int> result, AxesSpec axes,
            Where where);
+/// Axis i of the result is axis permutation[i] of x.
 Ref transpose(const Ref& x, std::span<const int> permutation, AxesSpec axes, Where where);
 /// Sizes that the type lacks come from the operand: `from[i]` is the operand axis that result axis
 /// i copies its size from, or -1 when `axes[i].size` says it; one -1 with size -1 is inferred.

@@ -14,7 +14,6 @@ namespace {
 using ir::Dim;
 using ir::Val;
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 std::vector<Dim> shape_of(Val x) { return {x.shape().begin(), x.shape().end()}; }
 
 /// x with a new axis of size 1 in front of axis `at`.
@@ -25,10 +24,6 @@ Val with_unit_axis(Val x, int axis) {
 }
 
 /// Labels of an operation that keeps the axes' meaning: the type's, else x's own.
-std::vector<AxisLabel> kept_labels(const Ref& x, AxesSpec axes) {
-  return axes.empty() ? node(x).labels : labels_of(axes);
-}
-
 void require_parts(const OpCall& call, std::span<const Ref> xs, int axis, bool joined) {
   if (xs.empty()) {
     throw UserError({"TL-SHAPE-006", call.name, "there is nothing to join",
@@ -127,11 +122,11 @@ Ref slice(const Ref& x, int axis, std::int64_t low, std::int64_t high, std::int6
       out_of_range(call, x, axis, low, high);
     }
     return apply(call, std::array{x}, kept_labels(x, axes), [&](std::span<const Val> in) {
-      std::vector<Dim> start(at(rank(x)), Dim(0)), stride(at(rank(x)), Dim(1));
+      std::vector<Dim> start(usize(rank(x)), Dim(0)), stride(usize(rank(x)), Dim(1));
       std::vector<Dim> limit = shape_of(in[0]);
-      start[at(axis)] = from;
-      limit[at(axis)] = to;
-      stride[at(axis)] = Dim(step);
+      start[usize(axis)] = from;
+      limit[usize(axis)] = to;
+      stride[usize(axis)] = Dim(step);
       return ops::slice(in[0], start, limit, stride);
     });
   });
@@ -160,7 +155,7 @@ Ref reverse(const Ref& x, std::span<const int> over, AxesSpec axes, Where where)
 Ref tile(const Ref& x, std::span<const std::int64_t> counts, AxesSpec axes, Where where) {
   const OpCall call{"tile", where};
   return apply(call, std::array{x}, kept_labels(x, axes), [&](std::span<const Val> in) {
-    if (counts.size() != at(in[0].rank())) {
+    if (counts.size() != usize(in[0].rank())) {
       throw UserError({"TL-RANK-001",
                        call.name,
                        std::to_string(counts.size()) + " counts for " + describe(x),
@@ -170,7 +165,7 @@ Ref tile(const Ref& x, std::span<const std::int64_t> counts, AxesSpec axes, Wher
     std::vector<Dim> wide, flat;
     std::vector<std::int64_t> from;
     for (int i = 0; i < in[0].rank(); ++i) {
-      const std::int64_t count = counts[at(i)];
+      const std::int64_t count = counts[usize(i)];
       if (count < 0) {
         throw UserError({"TL-SHAPE-007",
                          call.name,
@@ -199,7 +194,7 @@ Ref repeat(const Ref& x, int axis, std::int64_t count, AxesSpec axes, Where wher
     }
     std::vector<Dim> wide = shape_of(in[0]), flat = wide;
     wide.insert(wide.begin() + axis + 1, Dim(count));
-    flat[at(axis)] = flat[at(axis)] * Dim(count);
+    flat[usize(axis)] = flat[usize(axis)] * Dim(count);
     std::vector<std::int64_t> from;
     for (int i = 0; i < in[0].rank(); ++i) from.push_back(i <= axis ? i : i + 1);
     return ops::reshape(ops::broadcast_in_dim(in[0], wide, from), flat);

@@ -15,8 +15,6 @@ namespace {
 using ir::Dim;
 using ir::Val;
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 void require_axis(const OpCall& call, const Ref& x, int axis) {
   if (axis >= 0 && axis < rank(x)) return;
   throw UserError({"TL-AXIS-001", call.name,
@@ -58,20 +56,17 @@ Val wrapped(Val indices, Dim size) {
   return ops::select(ops::compare(ops::Comparison::lt, indices, zero), moved, wide);
 }
 
-std::vector<AxisLabel> kept_labels(const Ref& x, AxesSpec axes) {
-  return axes.empty() ? node(x).labels : labels_of(axes);
-}
-
 }  // namespace
 
-Ref take(const Ref& x, int axis, const Ref& indices, AxesSpec axes, Where where) {
+Ref take(const Ref& x, int axis, const Ref& indices, AxesSpec axes, Where where, Outside outside) {
   const OpCall call{"take", where};
   return with_place(where, [&] {
     require_axis(call, x, axis);
     require_integers(call, indices);
     require_in_range(call, x, axis, indices);
     return apply(call, std::array{x, indices}, axes, [&](std::span<const Val> in) {
-      return ops::take(in[0], wrapped(in[1], in[0].dim(axis)), axis);
+      return ops::take(in[0], wrapped(in[1], in[0].dim(axis)), axis,
+                       outside == Outside::fill ? ops::OutOfBounds::fill : ops::OutOfBounds::clip);
     });
   });
 }
@@ -100,7 +95,8 @@ Ref take_along_axis(const Ref& x, int axis, const Ref& indices, AxesSpec axes, W
         attrs.dims.indices_batch.push_back(i);
       }
       attrs.dims.vector_axis = in[1].rank();
-      attrs.sizes.assign(at(in[0].rank()), Dim(1));
+      attrs.mode = ops::OutOfBounds::fill;
+      attrs.sizes.assign(usize(in[0].rank()), Dim(1));
       return ops::gather(in[0], wrapped(in[1], in[0].dim(axis)), std::move(attrs));
     });
   });
@@ -127,7 +123,7 @@ Ref scatter(ScatterOp op, const Ref& x, int axis, const Ref& indices, const Ref&
     return apply(call, std::array{x, indices, updates}, kept_labels(x, axes),
                  [&](std::span<const Val> in) {
                    return ops::scatter_at(in[0], wrapped(in[1], in[0].dim(axis)), in[2], axis,
-                                          row.update, ops::OutOfBounds::clip);
+                                          row.update, ops::OutOfBounds::fill);
                  });
   });
 }
@@ -166,9 +162,9 @@ Ref dynamic_slice(const Ref& x, int axis, const Ref& start, std::int64_t size, A
     }
     return apply(call, std::array{x, start}, kept_labels(x, axes), [&](std::span<const Val> in) {
       std::vector<Dim> sizes(in[0].shape().begin(), in[0].shape().end());
-      sizes[at(axis)] = Dim(size);
-      ir::Vals starts(at(in[0].rank()), ops::scalar_int(0, in[1].dtype()));
-      starts[at(axis)] = in[1];
+      sizes[usize(axis)] = Dim(size);
+      ir::Vals starts(usize(in[0].rank()), ops::scalar_int(0, in[1].dtype()));
+      starts[usize(axis)] = in[1];
       return ops::dynamic_slice(in[0], starts, sizes);
     });
   });

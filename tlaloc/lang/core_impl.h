@@ -2,6 +2,7 @@
 #pragma once
 
 #include <utility>
+#include <vector>
 
 #include "tlaloc/ir/builder.h"
 #include "tlaloc/lang/apply.h"
@@ -17,6 +18,11 @@ const char* name_of(BinaryOp op);
 /// The size of axis i of a result: its type's, else that of an operand of `size_like` with an axis
 /// of that name, or, for an axis without a name, of the result's rank. UserError TL-SHAPE-009.
 ir::Dim size_of_axis(const OpCall& call, AxesSpec axes, int i, std::span<const Ref> size_like);
+
+/// The labels of a result whose axes are x's: `axes`, or where it is empty x's own.
+inline std::vector<AxisLabel> kept_labels(const Ref& x, AxesSpec axes) {
+  return axes.empty() ? node(x).labels : labels_of(axes);
+}
 
 /// v in `shape`: axis i becomes axis_of_v[i]; -1 marks a literal 1 that stretches.
 ir::Val broadcast_val(ir::Val v, std::span<const int> axis_of_v, std::span<const ir::Dim> shape);

@@ -21,6 +21,7 @@ Ref slice(const Ref& x, int axis, std::int64_t low, std::int64_t high, std::int6
 /// StableHLO's pad; negative amounts cut.
 Ref pad(const Ref& x, std::span<const std::int64_t> low, std::span<const std::int64_t> high,
         std::span<const std::int64_t> interior, const Ref& value, AxesSpec axes, Where where);
+/// The order of elements turned around along the axes `over`.
 Ref reverse(const Ref& x, std::span<const int> over, AxesSpec axes, Where where);
 /// Element i moves to (i + shift) mod size.
 Ref roll(const Ref& x, const Ref& shift, int axis, AxesSpec axes, Where where);
@@ -30,14 +31,21 @@ Ref tile(const Ref& x, std::span<const std::int64_t> counts, AxesSpec axes, Wher
 Ref repeat(const Ref& x, int axis, std::int64_t count, AxesSpec axes, Where where);
 
 // ---- indexing. A negative index counts from the end. A concrete index out of range is UserError
-// TL-INDEX-001; in a trace it is clamped, as in JAX. ----
+// TL-INDEX-001. In a trace, where nobody can tell, each function says what happens, as in JAX. ----
 
+/// What reading out of range gives in a trace.
+enum class Outside : std::uint8_t {
+  fill,    ///< NaN, the least signed or greatest unsigned integer, true; without a gradient
+  nearest  ///< the element at the nearer end, which gets the gradient too
+};
 /// The axis is replaced by the axes of `indices`.
-Ref take(const Ref& x, int axis, const Ref& indices, AxesSpec axes, Where where);
-/// result[.., i, ..] = x[.., indices[.., i, ..], ..]; equal ranks.
+Ref take(const Ref& x, int axis, const Ref& indices, AxesSpec axes, Where where,
+         Outside outside = Outside::fill);
+/// result[.., i, ..] = x[.., indices[.., i, ..], ..]; equal ranks; Outside::fill.
 Ref take_along_axis(const Ref& x, int axis, const Ref& indices, AxesSpec axes, Where where);
 enum class ScatterOp : std::uint8_t { add, mul, min, max, set, count };
-/// x with updates merged in at indices along an axis; `add` is the transpose of take.
+/// x with updates merged in at indices along an axis; `add` is the transpose of take. In a
+/// trace an update out of range is dropped.
 Ref scatter(ScatterOp op, const Ref& x, int axis, const Ref& indices, const Ref& updates,
             AxesSpec axes, Where where);
 /// 1 where the new last axis's index equals the id, else 0; an id out of range gives zeros.

@@ -88,15 +88,12 @@ TEST(Cutting, SliceReverseTileRepeatPadRoll) {
   EXPECT_THAT(values(roll(w, lowest, 0, {}, kHere)), ElementsAre(3, 1, 2));
 }
 
-TEST(Indexing, TakeWrapsChecksAndClamps) {
+TEST(Indexing, TakeWrapsAndChecks) {
   EXPECT_THAT(values(take(matrix(), 1, ints({2}, {2, -3}), kAny2, kHere)), ElementsAre(3, 1, 6, 4));
   EXPECT_THAT(values(take(matrix(), 0, ints({}, {1}), kAny1, kHere)), ElementsAre(4, 5, 6));
   EXPECT_THAT(error_of([] { take(matrix(), 1, ints({1}, {3}), kAny2, kHere); }),
               HasSubstr("TL-INDEX-001: take: index 3 is out of range for axis 1 of f64[2, 3]; "
                         "valid are -3 to 2"));
-  // In a trace the index is clamped, and the gradient goes to the element that was read.
-  const Fn f([](const auto& x) { return std::vector{sum(take(x[0], 0, x[1], kAny1, kHere))}; });
-  EXPECT_THAT(values(grad(f, {doubles({3}, {1, 2, 3}), ints({2}, {7, -1})})), ElementsAre(0, 0, 2));
   EXPECT_THAT(values(take_along_axis(matrix(), 1, ints({2, 1}, {2, 0}), kAny2, kHere)),
               ElementsAre(3, 4));
   EXPECT_THAT(values(scatter(ScatterOp::add, doubles({3}, {0, 0, 0}), 0, ints({3}, {1, 1, -1}),
@@ -126,6 +123,44 @@ TEST(Indexing, NothingIsTakenFromNothing) {
     EXPECT_EQ(values(jit(cache, rolled, in, kHere)[0]), expected);
   }
   EXPECT_EQ(cache.traces(), 1);
+}
+
+TEST(Indexing, OutOfRangeInATrace) {
+  // Of JAX 0.10: take fills, and so do its integers and its gradient; scatter_add drops. x[i] reads
+  // the nearest element, which gets the gradient here.
+  const Ref w = doubles({3}, {1, 2, 3}), at = ints({4}, {7, -1, -3, -4});
+  const auto traced = [](auto f, const std::vector<Ref>& on) {
+    JitCache cache;
+    return jit(cache, Fn([&](const auto& x) { return std::vector<Ref>{f(x)}; }), args(on),
+               kHere)[0];
+  };
+  const auto filled = [](const auto& x) { return take(x[0], 0, x[1], kAny1, kHere); };
+  const auto nearest = [](const auto& x) {
+    return take(x[0], 0, x[1], kAny1, kHere, Outside::nearest);
+  };
+  const auto along = [](const auto& x) { return take_along_axis(x[0], 0, x[1], kAny1, kHere); };
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  using ::testing::NanSensitiveDoubleEq;
+  const auto like = ElementsAre(NanSensitiveDoubleEq(nan), 3, 1, NanSensitiveDoubleEq(nan));
+  EXPECT_THAT(values(traced(filled, {w, at})), like);
+  EXPECT_THAT(values(traced(along, {w, at})), like);
+  EXPECT_THAT(values(traced(nearest, {w, at})), ElementsAre(3, 3, 1, 1));
+  EXPECT_THAT(values<std::int32_t>(traced(filled, {ints({2}, {5, 6}), ints({2}, {2, 0})})),
+              ElementsAre(std::numeric_limits<std::int32_t>::min(), 5));
+  const Fn sum_filled([&](const auto& x) { return std::vector{sum(filled(x))}; });
+  const Fn sum_nearest([&](const auto& x) { return std::vector{sum(nearest(x))}; });
+  EXPECT_THAT(values(grad(sum_filled, {w, at})), ElementsAre(1, 0, 1));
+  EXPECT_THAT(values(grad(sum_nearest, {w, at})), ElementsAre(2, 0, 2));
+
+  const auto added = [](const auto& x) {
+    return scatter(ScatterOp::add, x[0], 0, x[1], x[2], {}, kHere);
+  };
+  const Ref u = doubles({4}, {10, 20, 40, 80});
+  EXPECT_THAT(values(traced(added, {w, at, u})), ElementsAre(41, 2, 23));
+  const Fn of_updates([&](const auto& x) {
+    return std::vector{sum(mul(added(std::array{x[1], x[2], x[0]}), x[1]))};
+  });
+  EXPECT_THAT(values(grad(of_updates, {u, w, at})), ElementsAre(0, 3, 1, 0));
 }
 
 TEST(Indexing, OneHotAndWindows) {

@@ -5,8 +5,9 @@
 
 namespace tlaloc::core {
 
-// ---- statistics over axes; `over` as in reduce ----
+// ---- statistics over axes; `over` and `keep` as in reduce ----
 
+/// Sum over number of elements; NaN without elements.
 Ref mean(const Ref& x, std::span<const int> over, bool keep, AxesSpec axes, Where where);
 /// Sum of squared deviations over (n - ddof).
 Ref variance(const Ref& x, std::span<const int> over, std::int64_t ddof, bool keep, AxesSpec axes,
@@ -29,7 +30,9 @@ Ref activation(Activation op, const Ref& x, double parameter, AxesSpec axes, Whe
 
 // ---- composites ----
 
+/// exp(x) / sum exp(x) along an axis, without overflow; a line of -inf only gives 0.
 Ref softmax(const Ref& x, int axis, AxesSpec axes, Where where);
+/// x - logsumexp(x) along an axis: the logarithm of softmax, exact where that underflows.
 Ref log_softmax(const Ref& x, int axis, AxesSpec axes, Where where);
 /// -log_softmax(logits)[id] over the last axis of the logits: [d..., classes], [d...] -> [d...].
 Ref cross_entropy(const Ref& logits, const Ref& ids, AxesSpec axes, Where where);

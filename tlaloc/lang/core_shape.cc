@@ -16,8 +16,6 @@ namespace {
 using ir::Dim;
 using ir::Val;
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 std::string text(std::span<const Dim> shape) {
   std::string s = "[";
   for (std::size_t i = 0; i < shape.size(); ++i) {
@@ -65,7 +63,7 @@ std::vector<Dim> reshape_target(const OpCall& call, const Ref& x, std::span<cons
                             elements.constant() % known.constant() != 0)) {
       refuse();
     }
-    shape[at(inferred)] = floordiv(elements, known);
+    shape[usize(inferred)] = floordiv(elements, known);
   } else if (ir::equal(elements, known) == ir::Truth::no) {
     refuse();
   }
@@ -92,13 +90,13 @@ void require_size(const OpCall& call, const char* code, const Ref& x, int i, Dim
 }  // namespace
 
 ir::Dim size_of_axis(const OpCall& call, AxesSpec axes, int i, std::span<const Ref> size_like) {
-  const AxisSpec& axis = axes[at(i)];
+  const AxisSpec& axis = axes[usize(i)];
   if (axis.size >= 0) return Dim(axis.size);
   for (const Ref& like : size_like) {
     const Node& n = node(like);
     for (int k = 0; k < n.type.rank(); ++k) {
       const bool same_name = axis.tag && n.label(k).tag == axis.tag;
-      const bool same_place = !axis.tag && at(n.type.rank()) == axes.size() && k == i;
+      const bool same_place = !axis.tag && usize(n.type.rank()) == axes.size() && k == i;
       if (same_name || same_place) return n.type.dim(k);
     }
   }
@@ -154,20 +152,20 @@ Ref broadcast(const Ref& x, std::span<const int> axis_of_x, std::span<const Ref>
   const OpCall call{"broadcast", where};
   return with_place(where, [&] {
     const ir::Type type = node(x).type;
-    internal_check(at(type.rank()) == axis_of_x.size(), "broadcast: wrong rank");
+    internal_check(usize(type.rank()) == axis_of_x.size(), "broadcast: wrong rank");
     std::vector<std::optional<Dim>> sizes(axes.size());
     for (int i = 0; i < type.rank(); ++i) {
-      const int to = axis_of_x[at(i)];
+      const int to = axis_of_x[usize(i)];
       internal_check(to < static_cast<int>(sizes.size()), "broadcast: axis out of range");
-      if (to >= 0) sizes[at(to)] = type.dim(i);
+      if (to >= 0) sizes[usize(to)] = type.dim(i);
     }
     for (int i = 0; i < type.rank(); ++i) {
       // Only an axis whose type says 1 stretches; one of unknown size has the size that is due.
-      const int to = axis_of_x[at(i)];
-      if (to < 0 || axes[at(to)].size < 0) continue;
-      require_size(call, "TL-SHAPE-001", x, i, Dim(axes[at(to)].size),
+      const int to = axis_of_x[usize(i)];
+      if (to < 0 || axes[usize(to)].size < 0) continue;
+      require_size(call, "TL-SHAPE-001", x, i, Dim(axes[usize(to)].size),
                    describe_axis(node(x).label(i), type.dim(i)) + " meets " +
-                       std::to_string(axes[at(to)].size) + ": " + describe(x) + " to " +
+                       std::to_string(axes[usize(to)].size) + ": " + describe(x) + " to " +
                        describe(type.dtype(), axes),
                    "an axis stretches where its type says 1: reshape it to that first");
     }

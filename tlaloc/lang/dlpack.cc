@@ -1,5 +1,6 @@
 #include "tlaloc/lang/dlpack.h"
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -104,6 +105,17 @@ HostArray gathered(const dlpack::Tensor& t, const char* data, DType type, Extent
   return out;
 }
 
+void require_fields(bool holds, const char* what, core::Where where) {
+  if (holds) return;
+  throw UserError({"TL-DLPACK-004", "from_dlpack", std::string("the tensor has ") + what,
+                   "check how it was exported", core::user_place(where)});
+}
+
+/// Any other byte is no bool to C++.
+bool all_zero_or_one(const char* data, std::int64_t count) {
+  return std::all_of(data, data + count, [](char c) { return c == 0 || c == 1; });
+}
+
 Imported import_tensor(const dlpack::Tensor& t, std::shared_ptr<const void> owner,
                        core::Where where) {
   if (t.device.type != dlpack::kCpu) {
@@ -112,21 +124,33 @@ Imported import_tensor(const dlpack::Tensor& t, std::shared_ptr<const void> owne
                      "copy it to the host first", core::user_place(where)});
   }
   const DType type = dtype_of(t.dtype, where);
+  require_fields(t.ndim >= 0, "a negative number of axes", where);
+  require_fields(t.ndim == 0 || t.shape, "no shape", where);
   Extents extents(t.shape, t.shape + t.ndim);
-  element_count(extents);
-  const char* data = static_cast<const char*>(t.data) + t.byte_offset;
   Imported in;
   if (element_count(extents) == 0) {
     in.array = Array(core::make_concrete(HostArray(type, std::move(extents))));
     return in;
   }
+  require_fields(t.data, "elements, but no memory", where);
+  const char* data = static_cast<const char*>(t.data) + t.byte_offset;
   if (!is_dense(t))
     in.copied = "it is not row-major without gaps";
   else if (reinterpret_cast<std::uintptr_t>(data) % static_cast<std::size_t>(byte_size(type)) != 0)
     in.copied = "it is not aligned to its element type";
-  in.array = Array(core::make_concrete(
-      in.copied ? gathered(t, data, type, std::move(extents))
-                : HostArray::external(type, std::move(extents), data, std::move(owner))));
+  else if (type == DType::boolean && !all_zero_or_one(data, element_count(extents)))
+    in.copied = "it holds bytes other than 0 and 1 as bools";
+  if (!in.copied) {
+    in.array = Array(
+        core::make_concrete(HostArray::external(type, std::move(extents), data, std::move(owner))));
+    return in;
+  }
+  HostArray copy = gathered(t, data, type, std::move(extents));
+  if (type == DType::boolean) {
+    auto* bytes = static_cast<unsigned char*>(copy.mutable_data());
+    for (std::int64_t i = 0; i < copy.size(); ++i) bytes[i] = bytes[i] != 0;
+  }
+  in.array = Array(core::make_concrete(std::move(copy)));
   return in;
 }
 

@@ -26,7 +26,7 @@ dlpack::Managed* to_dlpack_unversioned(const core::Ref& x, Where where = Where::
 /// Takes ownership of `managed`, also when it fails; shares row-major host memory and copies the
 /// rest. While it is shared the other library must not write to it.
 /// UserError TL-DLPACK-001 (device), TL-DLPACK-002 (element type), TL-DLPACK-003 (ABI version),
-/// TL-SIZE-001 (a negative extent).
+/// TL-DLPACK-004 (a field that makes no sense), TL-SIZE-001 (a negative extent).
 Imported from_dlpack(dlpack::ManagedVersioned* managed, Where where = Where::current());
 Imported from_dlpack(dlpack::Managed* managed, Where where = Where::current());
 

@@ -2,7 +2,9 @@
 // roll, axis_size. x[i] is a member of Tensor.
 //
 // Indices are integers: a number, or a tensor of any integer type. A negative one counts from the
-// end. Out of range: TL-INDEX-001, and in a trace clamped, as in JAX.
+// end. Out of range is TL-INDEX-001. In a trace, where nobody can tell, it is as in JAX: x[i]
+// reads the element at the nearer end, take and embedding give NaN (integers: the least signed, the
+// greatest unsigned; bool: true) without a gradient, and scatter (scatter.h) drops the update.
 #pragma once
 
 #include "tlaloc/lang/core_by_shape.h"

@@ -24,11 +24,13 @@ struct KeyHash {
   }
 };
 
-/// What a trace depends on: C++ types, structure, element types, and which sizes are numbers and
-/// which are the same symbol.
+/// What a trace depends on: C++ types, structure, element types, which sizes are numbers and which
+/// are the same symbol, and the modes of this thread: for the NaN mode a trace keeps the lines of
+/// operators, and what is going to be mapped is differentiated in another way.
 Key key_of(const Function& f, const Leaves& args, const Signature& s) {
   const Leaves::Data& d = args.data();
-  Key key{reinterpret_cast<std::uintptr_t>(f.type), core::nan_mode(), d.notes.size()};
+  Key key{reinterpret_cast<std::uintptr_t>(f.type), nan_mode(), transform::mapped(),
+          d.notes.size()};
   key.insert(key.end(), d.notes.begin(), d.notes.end());
   for (int begin : d.argument_begin) key.push_back(static_cast<std::uint64_t>(begin));
   std::unordered_map<std::uint32_t, std::uint64_t> position;
@@ -78,12 +80,8 @@ struct Compiled {
     for (const Ref& x : args) inputs.push_back(buffer(x));
     runtime::RunOptions options;
     options.dims = DimBinding(closure.signature, args).sizes(*closure.graph);
-    const runtime::RunResult r = bound_->run(std::move(inputs), options);
-    std::vector<Ref> out;
-    for (std::size_t k = 0; k < r.outputs.size(); ++k) {
-      out.push_back(make_concrete(r.outputs[k].to_host(), closure.result_labels[k]));
-    }
-    return out;
+    options.check_nan = nan_mode();
+    return as_refs(bound_->run(std::move(inputs), options), closure.result_labels);
   }
 
  private:
@@ -113,9 +111,10 @@ JitCache& JitCache::operator=(JitCache other) noexcept {
 JitCache::~JitCache() {
   if (data_ && data_->refs.fetch_sub(1, std::memory_order_acq_rel) == 1) delete data_;
 }
-std::int64_t JitCache::traces() const { return data_->traces; }
+std::int64_t JitCache::traces() const { return data_ ? data_->traces.load() : 0; }
 
 std::string explain(const JitCache& cache) {
+  if (!cache.data()) return "traced 0 times\n";
   JitCache::Data& d = *cache.data();
   const std::lock_guard lock(d.mutex);
   std::string text = "traced " + std::to_string(d.traces) + " times\n";
@@ -148,6 +147,11 @@ Leaves jit(JitCache& cache, const Function& f, const Leaves& args, Where where) 
   return with_place(where, [&] {
     require_values(args, call.name);
     require_agreement(call, args);
+    if (!cache.data()) {
+      throw UserError({"TL-VALUE-001", call.name,
+                       "a compiled function that was moved away is called",
+                       "call the object it was moved to", user_place(where)});
+    }
     JitCache::Data& d = *cache.data();
     Signature signature = open_signature(args);
     const Key key = key_of(f, args, signature);
@@ -167,8 +171,7 @@ Leaves jit(JitCache& cache, const Function& f, const Leaves& args, Where where) 
     }
     const Closure& f_closed = c->closure;
     const auto& values = args.data().values;
-    // The mode that looks for NaNs belongs to the interpreter.
-    const bool inlined = any_traced(values) || !f_closed.captures.lifted.empty() || nan_mode();
+    const bool inlined = any_traced(values) || !f_closed.captures.lifted.empty();
     return with_values(f_closed.results, inlined ? call_closure(call, f_closed, f_closed.graph,
                                                                 args, f_closed.result_labels)
                                                  : c->run(values));

@@ -70,7 +70,7 @@ Leaves linearize_at(const OpCall& call, const Function& f, const Leaves& args,
     data->name = call.name;
     data->graph = direction == Direction::tangent ? lin.tangent : lin.cotangent;
     data->dims = at;
-    const auto& dims = direction == Direction::tangent ? lin.tangent_dims : lin.cotangent_dims;
+    const auto& dims = lin.residual_dims;
     const std::size_t first = run.result_dims.size() - dims.size();
     for (std::size_t k = 0; k < dims.size(); ++k) {
       data->dims.set(dims[k], run.result_dims[first + k]);

@@ -5,6 +5,7 @@
 
 #include "tlaloc/lang/inspect.h"
 #include "tlaloc/lang/nan_mode.h"
+#include "tlaloc/lang/node.h"
 #include "tlaloc/lang/place.h"
 #include "tlaloc/lang/testing.h"
 #include "tlaloc/ops/effects.h"
@@ -72,6 +73,39 @@ TEST(NanMode, NamesTheOperationAndTheLine) {
   }
   // An infinity that an operand had is not the operation's.
   EXPECT_EQ(value(mul(number(INFINITY), number(2))), INFINITY);
+}
+
+TEST(NanMode, LooksAtWhatACompiledFunctionComputedOfItsCaptures) {
+  // Nothing but a captured array makes the NaN: it is computed when the function is compiled.
+  const Ref w = doubles({20}, std::vector<double>(20, -1));
+  const Fn f([&](const auto& x) {
+    return std::vector{mul(sum(core::unary(UnaryOp::log, w, {}, kHere)), x[0])};
+  });
+  JitCache cache;
+  EXPECT_TRUE(std::isnan(value(jit(cache, f, args({number(1)}), kHere)[0])));
+  const check_nan on;
+  EXPECT_THAT(error_of([&] { jit(cache, f, args({number(1)}), kHere); }),
+              AllOf(HasSubstr("modes_test.cc:" + std::to_string(kHere.line())),
+                    HasSubstr("TL-NAN-001: log")));
+}
+
+TEST(NanMode, TheEnvironmentIsReadOnce) {
+  ASSERT_FALSE(nan_mode());
+  ASSERT_EQ(setenv("TLALOC_CHECK_NAN", "1", 1), 0);
+  bool elsewhere = true;
+  std::thread([&] { elsewhere = nan_mode(); }).join();
+  unsetenv("TLALOC_CHECK_NAN");
+  EXPECT_FALSE(elsewhere) << "this process has begun without it";
+}
+
+TEST(Jit, AMovedFromFunctionIsRefused) {
+  const Fn f([](const auto& x) { return x; });
+  JitCache from;
+  JitCache to = std::move(from);
+  EXPECT_EQ(value(jit(to, f, args({number(1)}), kHere)[0]), 1);
+  EXPECT_THAT(error_of([&] { jit(from, f, args({number(1)}), kHere); }),  // NOLINT: the point
+              HasSubstr("TL-VALUE-001: jit: a compiled function that was moved away is called"));
+  EXPECT_EQ(from.traces(), 0);  // NOLINT
 }
 
 TEST(NanMode, FindsTheLinesOfOperatorsInTracedCode) {
@@ -160,6 +194,16 @@ TEST(DebugPrint, PrintsWhenTheProgramRuns) {
   JitCache other;
   for (int i = 0; i < 2; ++i) jit(other, constant_only, args({number(0)}), kHere);
   EXPECT_THAT(printed.lines, ::testing::ElementsAre("1", "here 7", "here 7"));
+  printed.lines.clear();
+  debug_print("{} of {}", std::array{doubles({2, 2}, {1, 2.5, 3, 4}), number(2)}, kHere);
+  debug_print("{}", std::array{doubles({40, 30}, std::vector<double>(1200, 1))}, kHere);
+  debug_print("{}", std::array{make_concrete(HostArray(DType::f32, {1'000'000'000'000, 0}))},
+              kHere);
+  ASSERT_EQ(printed.lines.size(), 3u);
+  EXPECT_EQ(printed.lines[0], "[[1, 2.5], [3, 4]] of 2");
+  EXPECT_THAT(printed.lines[1], ::testing::StartsWith("[[1, 1, 1, ..., 1, 1, 1], "));
+  EXPECT_LT(printed.lines[1].size(), 250u);
+  EXPECT_EQ(printed.lines[2], "[] of shape [1000000000000, 0]");
   EXPECT_THAT(error_of([] { debug_print("{} {}", std::array{number(1)}, kHere); }),
               AllOf(HasSubstr("modes_test.cc:" + std::to_string(kHere.line())),
                     HasSubstr("TL-FORMAT-001")));
@@ -170,9 +214,10 @@ TEST(Places, TellUsersFilesFromOurs) {
   EXPECT_TRUE(is_user_file("/src/tlaloc/lang/core_test.cc"));
   EXPECT_TRUE(is_user_file("/src/tlaloc/examples/digits/main.cc"));
   EXPECT_TRUE(is_user_file("tlaloc_user/lang/a.cc"));
+  EXPECT_TRUE(is_user_file("/src/tlaloc/model/a.cc"));
   EXPECT_FALSE(is_user_file("/src/tlaloc/lang/operators.h"));
   EXPECT_FALSE(is_user_file("/usr/include/c++/12/functional"));
-  EXPECT_FALSE(is_user_file("/usr/local/include/tlaloc/nn/layers.h"));
+  EXPECT_FALSE(is_user_file("/usr/local/include/tlaloc/lang/tensor.h"));
   EXPECT_FALSE(is_user_file(""));
 }
 

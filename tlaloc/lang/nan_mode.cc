@@ -10,7 +10,8 @@ bool from_environment() {
   return value && *value && std::string_view(value) != "0";
 }
 bool& mode() {
-  thread_local bool on = from_environment();
+  static const bool initial = from_environment();
+  thread_local bool on = initial;
   return on;
 }
 }  // namespace

@@ -5,7 +5,7 @@ namespace tlaloc {
 
 /// While alive, this thread's operations fail with UserError TL-NAN-001 at the first NaN or
 /// infinity that no operand had, naming the operation and the user's line. The environment variable
-/// TLALOC_CHECK_NAN=1 turns it on for the whole process.
+/// TLALOC_CHECK_NAN=1 turns it on in every thread; it is read once, when a thread first asks.
 class check_nan {
  public:
   explicit check_nan(bool on = true);

@@ -21,9 +21,8 @@
 namespace tlaloc::core {
 namespace {
 
-constexpr std::array<std::string_view, 19> kFolders{
-    "base", "ir",   "ops", "transform", "runtime", "interp", "cpu", "stablehlo", "pjrt", "iree",
-    "cxx",  "lang", "ptx", "io",        "text",    "nn",     "llm", "serve",     "capi"};
+/// "/base/ir/…/": the folders of tlaloc/, as the build knows them.
+constexpr std::string_view kFolders = TLALOC_FOLDERS;
 
 bool ends_with_any(std::string_view path, std::initializer_list<std::string_view> ends) {
   return std::ranges::any_of(ends, [&](std::string_view e) { return path.ends_with(e); });
@@ -36,8 +35,8 @@ bool is_own_file(std::string_view path) {
     if (at > 0 && path[at - 1] != '/') continue;
     const std::string_view rest = path.substr(at + kRoot.size());
     const std::string_view folder = rest.substr(0, rest.find('/'));
-    if (folder.size() < rest.size() && std::ranges::find(kFolders, folder) != kFolders.end() &&
-        rest.find('/', folder.size() + 1) == rest.npos) {
+    if (folder.size() < rest.size() && rest.find('/', folder.size() + 1) == rest.npos &&
+        kFolders.find("/" + std::string(folder) + "/") != kFolders.npos) {
       return true;
     }
   }

@@ -83,8 +83,8 @@ std::array<Key, N> split(const Key& k, Where where = Where::current()) {
   const core::Ref all = core::random_split(k.ref(), N, {}, where);
   std::array<Key, N> keys;
   for (int i = 0; i < N; ++i) {
-    keys[static_cast<std::size_t>(i)] =
-        Key(core::take(all, 0, core::scalar_int(DType::i32, i), Key::axes(), where));
+    keys[static_cast<std::size_t>(i)] = Key(core::take(all, 0, core::scalar_int(DType::i32, i),
+                                                       Key::axes(), where, core::Outside::nearest));
   }
   return keys;
 }

@@ -372,13 +372,14 @@ Ref random_permutation(const Ref& key, const Ref& x, AxesSpec axes, Where where)
       const Ref keys = random_split(rest, 2, {}, where);
       const AxisSpec pair{.size = 2};
       const auto row = [&](std::int32_t i) {
-        return take(keys, 0, scalar_int(DType::i32, i), std::span(&pair, 1), where);
+        return take(keys, 0, scalar_int(DType::i32, i), std::span(&pair, 1), where,
+                    Outside::nearest);
       };
       rest = row(0);
       const Ref bits = random_bits(row(1), {DType::u32, {}, one, where});
-      order = take(order, 0, argsort(bits, 0, false, one, where), one, where);
+      order = take(order, 0, argsort(bits, 0, false, one, where), one, where, Outside::nearest);
     }
-    return take(x, 0, order, axes.empty() ? AxesSpec(axes) : axes, where);
+    return take(x, 0, order, axes.empty() ? AxesSpec(axes) : axes, where, Outside::nearest);
   });
 }
 

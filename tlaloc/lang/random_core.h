@@ -54,11 +54,15 @@ struct Draw {
 Ref random_bits(const Ref& key, const Draw& draw);
 /// In [low, high); scalars of the dtype.
 Ref random_uniform(const Ref& key, const Ref& low, const Ref& high, const Draw& draw);
+/// Mean 0, variance 1.
 Ref random_normal(const Ref& key, const Draw& draw);
 /// Normal, conditioned on lying in (lower, upper); scalars.
 Ref random_truncated_normal(const Ref& key, const Ref& lower, const Ref& upper, const Draw& draw);
+/// Density exp(-x) on x >= 0.
 Ref random_exponential(const Ref& key, const Draw& draw);
+/// Distribution exp(-exp(-x)).
 Ref random_gumbel(const Ref& key, const Draw& draw);
+/// Density exp(-|x|) / 2.
 Ref random_laplace(const Ref& key, const Draw& draw);
 /// True with probability p (a floating value that broadcasts to the axes: `axis_of_p` as in
 /// binary).

@@ -215,6 +215,19 @@ TEST(Random, KeysAreTracedLikeAnyValue) {
   }
 }
 
+TEST(Random, TheClassicStreamEndsWhereItsCountersDo) {
+  const std::array words{dim((std::int64_t{1} << 32) - 1)};
+  const auto draw = [&] { random_bits(random_key(1), {DType::u32, {}, words, kHere}); };
+  const StreamScope scope(Stream::classic);
+  try {
+    draw();
+    ADD_FAILURE() << "no error";
+  } catch (const UserError& e) {
+    EXPECT_THAT(e.what(),
+                HasSubstr("TL-RANDOM-003: random: 4294967295 words of the classic stream"));
+  }
+}
+
 TEST(Random, SamplesDifferentiateInTheirParameters) {
   const Fn f([](const auto& x) {
     return std::vector{random_uniform(random_key(1), x[0], x[1], {DType::f64, {}, {}, kHere})};

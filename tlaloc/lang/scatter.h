@@ -1,8 +1,8 @@
 // Writing at indices: scatter_add, scatter_mul, scatter_min, scatter_max, scatter_set.
 //
 // `updates` has the shape that take<Ax>(x, indices) has. A negative index counts from the end; out
-// of range: TL-INDEX-001, in a trace clamped. Errors: TL-SHAPE-001 (updates), TL-RANK-001,
-// TL-AXIS-001, TL-AXIS-004, TL-DTYPE-001, TL-DTYPE-003, TL-TYPE-002.
+// of range is TL-INDEX-001, and in a trace the update is dropped. Errors: TL-SHAPE-001 (updates),
+// TL-RANK-001, TL-AXIS-001, TL-AXIS-004, TL-DTYPE-001, TL-DTYPE-003, TL-TYPE-002.
 #pragma once
 
 #include "tlaloc/lang/index.h"

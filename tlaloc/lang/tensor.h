@@ -164,7 +164,7 @@ class Tensor : operators::Found {
   template <class I, class From = Tensor, auto Why = detail::kTake<From, detail::FirstAxis, I>>
   typename detail::TakeResult<Tensor, detail::FirstAxis, I>::type operator[](const I& i) const {
     using R = typename detail::TakeResult<Tensor, detail::FirstAxis, I>::type;
-    return R(core::take(ref_, 0, detail::index_ref(i), R::axes(), Where{}));
+    return R(core::take(ref_, 0, detail::index_ref(i), R::axes(), Where{}, core::Outside::nearest));
   }
   template <class I, class From = Tensor, auto Why = detail::kTake<From, detail::FirstAxis, I>>
     requires IsMistake<Why>
@@ -207,7 +207,7 @@ class Array : operators::Found {
   /// As in Tensor.
   template <class I, auto Why = detail::kTake<Array, detail::FirstAxis, I>>
   Array operator[](const I& i) const {
-    return Array(core::take(ref_, 0, detail::index_ref(i), {}, Where{}));
+    return Array(core::take(ref_, 0, detail::index_ref(i), {}, Where{}, core::Outside::nearest));
   }
   template <class I, auto Why = detail::kTake<Array, detail::FirstAxis, I>>
     requires IsMistake<Why>

@@ -1,4 +1,5 @@
 // The result types of transforms, and trees: what is one and what its leaves are called.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
@@ -9,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "tlaloc/base/error.h"
 #include "tlaloc/lang/activations.h"
 #include "tlaloc/lang/contract.h"
 #include "tlaloc/lang/custom.h"
@@ -259,7 +261,12 @@ TEST(Tree, MapKeepsNumbersAndStructure) {
   EXPECT_EQ(copy.rate, 0.5f);
   Model shorter = model;
   shorter.blocks.pop_back();
-  EXPECT_THROW(tree_map([](auto a, auto) { return a; }, model, shorter), std::exception);
+  try {
+    tree_map([](auto a, auto) { return a; }, model, shorter);
+    ADD_FAILURE() << "no error";
+  } catch (const UserError& e) {
+    EXPECT_THAT(e.what(), ::testing::HasSubstr("TL-TREE-006: tree: "));
+  }
 }
 
 }  // namespace tlaloc::transform_types_test

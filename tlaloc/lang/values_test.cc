@@ -58,6 +58,11 @@ TEST(Printing, LooksLikeNumpy) {
   EXPECT_EQ(text(Tensor<float>()), "(empty)");
 }
 
+TEST(Printing, AnEmptyArrayIsNotWalked) {
+  const Array wide(core::make_concrete(HostArray(DType::f32, {1'000'000'000'000, 0})));
+  EXPECT_EQ(text(wide), "[] of shape [1000000000000, 0]");
+}
+
 TEST(Printing, ATracedValuePrintsAsItsType) {
   core::Trace trace("f");
   const Tensor<float, 3> x(trace.param(ir::Type::get(DType::f32, {3})));
@@ -201,6 +206,25 @@ TEST(Dlpack, ScalarsMisalignedDataAndWrongTypes) {
   EXPECT_THAT(error_of([&] { to_dlpack(x.ref()); }), HasSubstr("TL-TRACE-001"));
 }
 
+TEST(Dlpack, BoolsAreZeroOrOne) {
+  std::vector<unsigned char> bytes{0, 1, 2, 255};
+  const auto import = [&] {
+    Foreign f;
+    f.shape = {4};
+    f.strides = {1};
+    f.managed.tensor.data = bytes.data();
+    f.managed.tensor.ndim = 1;
+    f.managed.tensor.dtype = {dlpack::kBool, 8, 1};
+    Imported in = from_dlpack(&f.managed);
+    const auto* got = static_cast<const unsigned char*>(core::data(in.array.ref(), {}));
+    EXPECT_THAT(std::vector(got, got + 4), ElementsAre(0, 1, bytes[2] != 0, 1));
+    return std::string(in.copied ? in.copied : "shared");
+  };
+  EXPECT_THAT(import(), HasSubstr("other than 0 and 1"));
+  bytes = {0, 1, 0, 1};
+  EXPECT_EQ(import(), "shared");
+}
+
 TEST(Dlpack, RefusesByName) {
   const auto refused = [](auto change) {
     Foreign f;
@@ -215,6 +239,12 @@ TEST(Dlpack, RefusesByName) {
               HasSubstr("TL-DLPACK-002"));
   EXPECT_THAT(refused([](Foreign& f) { f.managed.version.major = 2; }), HasSubstr("TL-DLPACK-003"));
   EXPECT_THAT(refused([](Foreign& f) { f.shape[0] = -1; }), HasSubstr("TL-SIZE-001"));
+  EXPECT_THAT(refused([](Foreign& f) { f.managed.tensor.ndim = -1; }),
+              HasSubstr("TL-DLPACK-004: from_dlpack: the tensor has a negative number of axes"));
+  EXPECT_THAT(refused([](Foreign& f) { f.managed.tensor.shape = nullptr; }),
+              HasSubstr("TL-DLPACK-004: from_dlpack: the tensor has no shape"));
+  EXPECT_THAT(refused([](Foreign& f) { f.managed.tensor.data = nullptr; }),
+              HasSubstr("TL-DLPACK-004: from_dlpack: the tensor has elements, but no memory"));
   EXPECT_THAT(error_of([] { from_dlpack(static_cast<dlpack::Managed*>(nullptr)); }),
               HasSubstr("TL-VALUE-002"));
 }

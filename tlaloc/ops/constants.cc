@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "tlaloc/ops/convert_element.h"
+#include "tlaloc/ops/strided.h"
 #include "tlaloc/ops/val_ops.h"
 
 namespace tlaloc::ops {
@@ -23,10 +24,8 @@ void Iota::infer(InferContext& c) {
 }
 void Iota::eval(EvalContext& c) {
   HostArray y = c.make();
-  const auto axis = static_cast<std::size_t>(c.as<IotaAttrs>().axis);
-  std::int64_t inner = 1;
-  for (std::size_t i = axis + 1; i < y.extents().size(); ++i) inner *= y.extents()[i];
-  const std::int64_t n = y.extents()[axis];
+  const auto axis = usize(c.as<IotaAttrs>().axis);
+  const std::int64_t inner = row_major_strides(y.extents())[axis], n = y.extents()[axis];
   dispatch(y.dtype(), [&]<class T>(TypeTag<T>) {
     T* out = static_cast<T*>(y.mutable_data());
     for (std::int64_t i = 0, size = y.size(); i < size; ++i) {

@@ -9,7 +9,6 @@
 namespace tlaloc::ops {
 namespace {
 
-std::size_t usize(std::int64_t i) { return static_cast<std::size_t>(i); }
 Dim dim_at(Type t, std::int64_t axis) { return t.dim(static_cast<int>(axis)); }
 
 bool covers(AxisList axes, std::int64_t a, std::int64_t b, int rank) {

@@ -6,15 +6,14 @@
 namespace tlaloc::ops {
 namespace {
 
-std::size_t usize(std::int64_t i) { return static_cast<std::size_t>(i); }
-
 /// For one spatial axis: where kernel position w of result position p reads.
 struct Axis {
   std::int64_t in, out, kernel, stride, low, lhs_dilation, rhs_dilation;
   bool reversed;
   /// The element of lhs, or -1 in the padding and between dilated elements.
   std::int64_t source(std::int64_t p, std::int64_t w) const {
-    const std::int64_t at = p * stride + w * rhs_dilation - low;
+    const std::int64_t at =
+        checked_sub(checked_add(checked_mul(p, stride), checked_mul(w, rhs_dilation)), low);
     if (at < 0 || at % lhs_dilation != 0) return -1;
     return at / lhs_dilation < in ? at / lhs_dilation : -1;
   }
@@ -59,6 +58,10 @@ void Convolution::eval(EvalContext& c) {
   const ConvDims& d = a.dims;
   const HostArray &lhs = c.in[0], &rhs = c.in[1];
   HostArray y = c.make();
+  if (y.size() == 0) {
+    c.out.push_back(std::move(y));
+    return;
+  }
   std::vector<Axis> axes;
   Extents out_spatial;
   for (std::size_t i = 0; i < a.strides.size(); ++i) {

@@ -6,8 +6,6 @@
 namespace tlaloc::ops {
 namespace {
 
-std::size_t usize(std::int64_t i) { return static_cast<std::size_t>(i); }
-
 AxisList free_axes(int rank, const AxisList& batch, const AxisList& contract) {
   AxisList r;
   for (std::int64_t i = 0; i < rank; ++i) {
@@ -83,6 +81,10 @@ void DotGeneral::eval(EvalContext& c) {
   const DotDims& d = c.as<DotDims>();
   const HostArray &a = c.in[0], &b = c.in[1];
   HostArray y = c.make();
+  if (y.size() == 0) {  // some axis may be huge all the same
+    c.out.push_back(std::move(y));
+    return;
+  }
   const AxisList a_free = free_axes(a.rank(), d.lhs_batch, d.lhs_contract);
   const AxisList b_free = free_axes(b.rank(), d.rhs_batch, d.rhs_contract);
   const std::int64_t batch = product_of(a.extents(), d.lhs_batch);

@@ -25,6 +25,16 @@ TEST(DotGeneral, Matrices) {
             "i32[2, 2] {3, 4, 6, 8}");
 }
 
+TEST(DotGeneral, HugeAxesWithoutElementsCostNothing) {
+  const std::int64_t huge = 1ll << 40;
+  const HostArray rows(DType::f32, {huge, 0}), none(DType::f32, {0, 0});
+  EXPECT_EQ(dot(rows, none, kMatrices).extents(), (Extents{huge, 0}));
+  // The number of rows does not fit 64 bits.
+  const HostArray deep(DType::f32, {huge, huge, 0});
+  EXPECT_EQ(dot(deep, none, {.lhs_contract = {2}, .rhs_contract = {0}}).extents(),
+            (Extents{huge, huge, 0}));
+}
+
 /// Every result element from its definition.
 TEST(DotGeneral, AgreesWithTheDefinition) {
   // lhs [k1, b, i, k0], rhs [j, k0, b, k1], with axes in unlike orders.

@@ -1,10 +1,10 @@
 #include "tlaloc/ops/effects.h"
 
-#include <charconv>
 #include <cstdio>
 #include <mutex>
 #include <unordered_map>
 
+#include "tlaloc/base/array_text.h"
 #include "tlaloc/ops/val_system.h"
 
 namespace tlaloc::ops {
@@ -19,32 +19,6 @@ struct Hooks {
     return *hooks;
   }
 };
-
-void append_element(const HostArray& a, std::int64_t i, std::string& text) {
-  dispatch(a.dtype(), [&]<class T>(TypeTag<T>) {
-    const T x = static_cast<const T*>(a.data())[i];
-    if constexpr (std::is_same_v<T, bool>) {
-      text += x ? "true" : "false";
-    } else {
-      char buffer[64];
-      const auto value = static_cast<ComputeType<T>>(x);
-      text.append(buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr);
-    }
-  });
-}
-/// Nested lists, by the axes from the outermost on.
-void append_array(const HostArray& a, std::size_t axis, std::int64_t& at, std::string& text) {
-  if (axis == a.extents().size()) {
-    append_element(a, at++, text);
-    return;
-  }
-  text += "[";
-  for (std::int64_t i = 0; i < a.extents()[axis]; ++i) {
-    if (i) text += ", ";
-    append_array(a, axis + 1, at, text);
-  }
-  text += "]";
-}
 
 /// Calls text(piece) and value() for the pieces of a format in their order; false if it is
 /// malformed.
@@ -100,10 +74,7 @@ void DebugPrint::eval(EvalContext& c) {
   std::size_t next = 0;
   walk_format(
       c.as<DebugPrintAttrs>().format, [&](std::string_view piece) { text += piece; },
-      [&] {
-        std::int64_t at = 0;
-        append_array(c.in[next++], 0, at, text);
-      });
+      [&] { text += array_text(c.in[next++], ArrayLayout::one_line); });
   Hooks& hooks = Hooks::instance();
   PrintHook hook;
   {

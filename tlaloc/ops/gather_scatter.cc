@@ -9,8 +9,6 @@
 namespace tlaloc::ops {
 namespace {
 
-std::size_t usize(std::int64_t i) { return static_cast<std::size_t>(i); }
-
 HostArray fill_value(DType dtype, std::optional<double> wanted) {
   return dispatch(dtype, [&]<class T>(TypeTag<T>) {
     using C = ComputeType<T>;

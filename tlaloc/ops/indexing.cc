@@ -5,7 +5,6 @@
 namespace tlaloc::ops {
 namespace {
 const char* const kAxes = "TL-AXIS-001";
-std::size_t usize(std::int64_t i) { return static_cast<std::size_t>(i); }
 }  // namespace
 
 AxisList index_axes(const IndexDims& dims, int indices_rank) {

@@ -6,7 +6,6 @@
 
 namespace tlaloc::ops {
 namespace {
-std::size_t usize(std::int64_t i) { return static_cast<std::size_t>(i); }
 std::string axis_name(int axis) { return "axis " + std::to_string(axis); }
 std::vector<Dim> negated(std::vector<Dim> dims) {
   for (Dim& d : dims) d = Dim(0) - d;

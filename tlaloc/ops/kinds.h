@@ -37,6 +37,14 @@ concept Number = std::is_arithmetic_v<T> && !std::is_same_v<T, bool>;
 template <class T>
 concept Integer = Number<T> && std::integral<T>;
 
+/// Calls f with the storage type of a float dtype.
+template <class F>
+void dispatch_float(DType dtype, const F& f) {
+  dispatch(dtype, [&]<class T>(TypeTag<T> tag) {
+    if constexpr (std::is_floating_point_v<ComputeType<T>>) f(tag);
+  });
+}
+
 /// y[i] = f(x[i]) for the compute types that f takes. A bool from f makes a bool array. In place
 /// where nobody else holds x and the element type stays.
 template <class F>

@@ -9,21 +9,12 @@
 namespace tlaloc::ops {
 namespace {
 
-std::size_t usize(std::int64_t i) { return static_cast<std::size_t>(i); }
-
 void check_square(InferContext& c, Type a) {
   if (a.encoding() || !is_float(a.dtype())) {
     c.fail(kDTypeError, "does not accept this element type", "convert the operands first");
   }
   if (a.rank() < 2) c.fail("TL-RANK-001", "takes matrices, with batch axes in front");
   c.require_equal(a.dim(a.rank() - 2), a.dim(a.rank() - 1), "rows and columns");
-}
-/// Calls f with the compute type of a float dtype.
-template <class F>
-void dispatch_float(DType dtype, const F& f) {
-  dispatch(dtype, [&]<class T>(TypeTag<T> tag) {
-    if constexpr (std::is_floating_point_v<ComputeType<T>>) f(tag);
-  });
 }
 std::int64_t batch_size(const HostArray& a) {
   return element_count(std::span(a.extents()).first(usize(a.rank() - 2)));

@@ -1,6 +1,7 @@
 // An array as lines along one axis, for reference evaluation.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 
@@ -13,15 +14,18 @@ struct Lines {
   std::int64_t step;    ///< between neighbours of a line
   std::int64_t count;   ///< lines
 
-  Lines(std::span<const std::int64_t> extents, std::int64_t axis) : length(0), step(1), count(1) {
-    for (std::size_t i = 0; i < extents.size(); ++i) {
-      const auto at = static_cast<std::int64_t>(i);
-      if (at == axis)
-        length = extents[i];
-      else
-        count *= extents[i];
-      if (at > axis) step *= extents[i];
+  Lines(std::span<const std::int64_t> extents, std::int64_t axis)
+      : length(extents[usize(axis)]), step(1), count(1) {
+    Extents others(extents.begin(), extents.end());
+    others.erase(others.begin() + axis);
+    bool none = std::ranges::find(others, 0) != others.end();
+    // An overflow means lines without elements, of which no array could hold a result each.
+    for (std::int64_t e : others) none = none || __builtin_mul_overflow(count, e, &count);
+    if (none) {
+      length = count = 0;
+      return;
     }
+    for (std::size_t i = usize(axis) + 1; i < extents.size(); ++i) step *= extents[i];
   }
   /// visit(line, offset of its first element), lines in row-major order of the other axes.
   template <class F>

@@ -3,9 +3,7 @@
 #include "tlaloc/ops/dim_quotient.h"
 
 namespace tlaloc::ops {
-namespace {
-std::size_t usize(std::int64_t i) { return static_cast<std::size_t>(i); }
-}  // namespace
+namespace {}  // namespace
 
 Val merge_axis(Val x, std::int64_t from, std::int64_t to) {
   AxisList order = axis_range(0, x.rank());

@@ -24,11 +24,11 @@ std::vector<C> packed(const HostArray& x, const AxisList& order) {
   });
   return r;
 }
-/// Product of the extents of some axes.
+/// Product of the extents of some axes; TL-SIZE-001 where it overflows.
 inline std::int64_t product_of(const Extents& extents, const AxisList& axes) {
-  std::int64_t n = 1;
-  for (std::int64_t a : axes) n *= extents[static_cast<std::size_t>(a)];
-  return n;
+  Extents some;
+  for (std::int64_t a : axes) some.push_back(extents[usize(a)]);
+  return element_count(some);
 }
 inline AxisList joined(std::initializer_list<AxisList> parts) {
   AxisList r;

@@ -7,8 +7,6 @@
 namespace tlaloc::ops {
 namespace {
 
-std::size_t usize(std::int64_t i) { return static_cast<std::size_t>(i); }
-
 void check_weights(InferContext& c, Type w, const std::string& encoding) {
   if (!w.encoding() || w.encoding()->name != encoding) {
     c.fail(kDTypeError, "needs weights quantized as '" + encoding + "'");
@@ -46,12 +44,6 @@ class Rows {
   std::vector<float> row_;
 };
 
-template <class F>
-void dispatch_float(DType dtype, const F& f) {
-  dispatch(dtype, [&]<class T>(TypeTag<T> tag) {
-    if constexpr (std::is_floating_point_v<ComputeType<T>>) f(tag);
-  });
-}
 std::string encoding_of(Val w) { return w.type().encoding() ? w.type().encoding()->name : ""; }
 
 [[noreturn]] void refuse_mapped_weights(const char* op) {

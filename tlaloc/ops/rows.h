@@ -31,6 +31,5 @@ namespace rows {
 std::span<const ir::OpDef* const> table();
 /// The row of that name ("dot_general"), or null.
 const ir::OpDef* find(std::string_view name);
-inline OpId id_of(const ir::OpDef& op) { return static_cast<OpId>(op.id); }
 
 }  // namespace tlaloc::ops

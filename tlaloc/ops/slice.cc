@@ -8,7 +8,6 @@
 namespace tlaloc::ops {
 namespace {
 
-std::size_t usize(std::int64_t i) { return static_cast<std::size_t>(i); }
 std::string axis_name(int axis) { return "axis " + std::to_string(axis); }
 
 /// Checks operands `first`, … : one integer start per axis behind the batch axes of operand 0.
@@ -34,13 +33,14 @@ void check_starts(InferContext& c, std::size_t first, std::int64_t batch_axes) {
   }
 }
 
-/// Calls visit(batch index, offset into x) for the window of each batch index.
+/// Calls visit(batch index, offset into x) for the window of each batch index; never when there are
+/// no elements to move. `window` has the batch axes in front.
 template <class F>
 void for_each_window(const HostArray& x, std::span<const std::int64_t> window, std::size_t nb,
                      std::span<const HostArray> starts, const F& visit) {
+  if (element_count(window) == 0) return;
   const Extents strides = row_major_strides(x.extents());
-  std::int64_t lanes = 1;
-  for (std::size_t i = 0; i < nb; ++i) lanes *= x.extents()[i];
+  const std::int64_t lanes = element_count(std::span(x.extents()).first(nb));
   const std::int64_t lane_size = nb ? strides[nb - 1] : x.size();
   for (std::int64_t lane = 0; lane < lanes; ++lane) {
     std::int64_t offset = lane * lane_size;
@@ -124,7 +124,8 @@ void Slice::eval(EvalContext& c) {
   std::int64_t offset = 0;
   for (std::size_t i = 0; i < step.size(); ++i) {
     offset += step[i] * c.size_of(a.start[i]);
-    step[i] *= c.size_of(a.strides[i]);
+    // No farther than the axis goes: more would skip to the same place, and may overflow.
+    step[i] *= std::min(c.size_of(a.strides[i]), c.in[0].extents()[i]);
   }
   gather_strided(c.in[0], offset, step, y);
   c.out.push_back(std::move(y));
@@ -192,7 +193,7 @@ void DynamicSlice::eval(EvalContext& c) {
   HostArray y = c.make();
   const Extents strides = row_major_strides(c.in[0].extents());
   const Extents window(y.extents().begin() + static_cast<std::ptrdiff_t>(nb), y.extents().end());
-  const std::int64_t size = element_count(window);
+  const std::int64_t size = y.size() ? element_count(window) : 0;
   for_each_window(c.in[0], y.extents(), nb, std::span(c.in).subspan(1),
                   [&](std::int64_t lane, std::int64_t offset) {
                     copy_window(c.in[0], offset, std::span(strides).subspan(nb), y, lane * size,
@@ -263,7 +264,7 @@ void DynamicUpdateSlice::eval(EvalContext& c) {
   const Extents strides = row_major_strides(x.extents());
   const Extents window(update.extents().begin() + static_cast<std::ptrdiff_t>(nb),
                        update.extents().end());
-  const std::int64_t size = element_count(window);
+  const std::int64_t size = update.size() ? element_count(window) : 0;
   x.mutable_data();  // copies now unless unique, so that no offset below meets another buffer
   for_each_window(x, update.extents(), nb, std::span(c.in).subspan(2),
                   [&](std::int64_t lane, std::int64_t offset) {
@@ -343,24 +344,6 @@ Val dynamic_update_slice(Val x, Val update, std::span<const Val> starts, std::in
   in.insert(in.end(), starts.begin(), starts.end());
   return ir::Builder::current().emit(rows::DynamicUpdateSlice,
                                      ir::make_attr(DynamicUpdateSliceAttrs{batch_axes}), in);
-}
-
-namespace {
-Vals index_starts(Val x, Val i) {
-  Vals starts(usize(x.rank()), scalar_int(0, i.dtype()));
-  starts[0] = i;
-  return starts;
-}
-}  // namespace
-
-Val dynamic_index(Val x, Val i) {
-  std::vector<Dim> sizes(x.shape().begin(), x.shape().end());
-  sizes[0] = 1;
-  return reshape(dynamic_slice(x, index_starts(x, i), sizes), x.shape().subspan(1));
-}
-Val dynamic_update_index(Val x, Val v, Val i) {
-  return dynamic_update_slice(x, reshape(v, prepended(1, x.shape().subspan(1))),
-                              index_starts(x, i));
 }
 
 }  // namespace tlaloc::ops

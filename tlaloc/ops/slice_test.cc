@@ -27,6 +27,30 @@ TEST(Slice, TakesStridedWindows) {
   EXPECT_EQ(to_string(eval(rows::Slice, slice_attr({}, {}, {}), {index(7)})), "i64[] {7}");
 }
 
+TEST(Slice, StridesBeyondTheAxis) {
+  // The stride of the outer axis in elements, 2^61 * 4, does not fit.
+  const HostArray x = counting(DType::f32, {3, 4});
+  const Dim huge = std::int64_t{1} << 61;
+  EXPECT_THAT(values(eval(rows::Slice, slice_attr({1, 0}, {3, 2}, {huge, 1}), {x})),
+              ElementsAre(4, 5));
+  EXPECT_THAT(values(eval(rows::Slice, slice_attr({0, 0}, {3, 4}, {2, huge}), {x})),
+              ElementsAre(0, 8));
+}
+
+TEST(Slice, ArraysWithoutElementsMayHaveHugeAxes) {
+  // 2^80 pairs of nothing.
+  const std::int64_t huge = 1ll << 40;
+  const HostArray x(DType::f32, {huge, huge, 0});
+  EXPECT_EQ(eval(rows::Slice, slice_attr({0, 0, 0}, {huge, 1, 0}, {1, 1, 1}), {x}).extents(),
+            (Extents{huge, 1, 0}));
+  const HostArray starts(DType::i64, {0});
+  const HostArray none(DType::f32, {0, huge, huge});
+  EXPECT_EQ(eval(rows::DynamicSlice, window({huge, 1}, 1), {none, starts, starts}).extents(),
+            (Extents{0, huge, 1}));
+  EXPECT_EQ(eval(rows::DynamicUpdateSlice, update(1), {none, none, starts, starts}).extents(),
+            none.extents());
+}
+
 TEST(Slice, EveryElementType) {
   for (DType t : all_dtypes()) {
     const HostArray y = eval(rows::Slice, slice_attr({1}, {4}, {2}), {array(t, {4}, {0, 1, 0, 1})});

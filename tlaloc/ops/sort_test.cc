@@ -77,6 +77,13 @@ TEST(Sort, Axes) {
   EXPECT_EQ(eval(rows::Sort, order(1), {array(DType::f32, {0, 3}, {})}).size(), 0);
 }
 
+TEST(Sort, HugeAxesWithoutElements) {
+  const std::int64_t huge = 1ll << 40;
+  for (const std::int64_t axis : {0, 1, 2}) {
+    EXPECT_EQ(eval(rows::Sort, order(axis), {HostArray(DType::f32, {huge, 0, huge})}).size(), 0);
+  }
+}
+
 TEST(Sort, ManyElementsStayStable) {
   HostArray x(DType::u8, {1000});
   for (std::size_t i = 0; i < 1000; ++i) {

@@ -2,7 +2,9 @@
 
 namespace tlaloc::ops {
 Extents row_major_strides(std::span<const std::int64_t> extents) {
-  Extents strides(extents.size());
+  Extents strides(extents.size(), 0);
+  // Without elements nothing is read, and the product of the other extents may overflow.
+  if (element_count(extents) == 0) return strides;
   std::int64_t step = 1;
   for (std::size_t i = extents.size(); i-- > 0;) {
     strides[i] = step;

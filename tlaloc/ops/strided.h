@@ -49,8 +49,7 @@ void update_window(const HostArray& in, std::int64_t in_offset, HostArray& out, 
 template <class F>
 void for_each_offset(std::span<const std::int64_t> extents, std::int64_t offset,
                      std::span<const std::int64_t> step, const F& visit) {
-  std::int64_t count = 1;
-  for (std::int64_t e : extents) count *= e;
+  const std::int64_t count = element_count(extents);
   if (count == 0) return;
   if (extents.empty()) {
     visit(std::int64_t{0}, offset);

@@ -26,10 +26,6 @@ Val dynamic_slice(Val x, std::span<const Val> starts, std::span<const Dim> sizes
 /// x with the window at `starts` replaced; the same clamping.
 Val dynamic_update_slice(Val x, Val update, std::span<const Val> starts,
                          std::int64_t batch_axes = 0);
-/// x[i]: element i (a scalar integer, clamped) of axis 0, which vanishes.
-Val dynamic_index(Val x, Val i);
-/// x with x[i] = v; v has the shape of x without axis 0.
-Val dynamic_update_index(Val x, Val v, Val i);
 
 // ---- gather and scatter ----
 /// What happens to a window that does not fit into the operand.

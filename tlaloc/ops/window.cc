@@ -59,7 +59,7 @@ std::vector<Dim> infer_windows(const InferContext& c, Type x, const Window& w) {
   std::vector<Dim> shape;
   for (std::size_t i = 0; i < rank; ++i) {
     if (w.strides[i] < 1 || w.base_dilation[i] < 1 || w.window_dilation[i] < 1 ||
-        less(w.size[i], 1) == ir::Truth::yes) {
+        less_equal(1, w.size[i]) == ir::Truth::no) {
       c.fail("TL-WINDOW-001", "sizes, strides and dilations must be positive");
     }
     const Dim n = dilated(x.dim(static_cast<int>(i)), w.base_dilation[i]);

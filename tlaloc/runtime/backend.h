@@ -74,6 +74,10 @@ struct RunOptions {
   /// Polled between instructions and loop iterations: UserError TL-CANCEL-001.
   std::optional<CancelToken> cancel;
   ProfileSink* profile = nullptr;
+  /// Stop at the first NaN or infinity that no operand had, also in what was computed when
+  /// parameters were bound: UserError TL-NAN-001 with the op and the user's line. A back end that
+  /// can't look refuses: TL-BACKEND-001.
+  bool check_nan = false;
 };
 
 struct RunResult {
@@ -100,7 +104,8 @@ class Executable {
   /// fit; also what the hoisted work fails with.
   virtual std::shared_ptr<const Bound> bind(std::map<std::size_t, Buffer> params) const = 0;
   /// Errors: UserError TL-ARITY-001, TL-SHAPE-001 (a constraint fails), TL-SHAPE-002 (an argument
-  /// does not fit), TL-BUFFER-001 (consumed), TL-BUFFER-002 (on another device), TL-CANCEL-001.
+  /// does not fit), TL-BUFFER-001 (consumed), TL-BUFFER-002 (on another device), TL-CANCEL-001,
+  /// TL-NAN-001.
   RunResult run(std::vector<Buffer> inputs, const RunOptions& options = {}) const {
     return bind({})->run(std::move(inputs), options);
   }

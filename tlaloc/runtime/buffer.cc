@@ -114,12 +114,5 @@ HostArray Buffer::donate_host() const {
   s.consumed = true;
   return std::move(s.host);
 }
-std::shared_ptr<const DeviceMemory> Buffer::donate_memory() const {
-  State& s = state();
-  std::lock_guard lock(s.mutex);
-  s.check_live();
-  s.consumed = true;
-  return s.memory;
-}
 
 }  // namespace tlaloc::runtime

@@ -84,8 +84,6 @@ class Buffer {
   /// For back ends on the host: takes the array out, so that its holder may be its only owner. All
   /// handles are consumed.
   HostArray donate_host() const;
-  /// For the others: all handles are consumed, and the memory may be reused.
-  std::shared_ptr<const DeviceMemory> donate_memory() const;
 
  private:
   struct State;

@@ -17,7 +17,10 @@ using ir::ValueId;
 class Splitter {
  public:
   Splitter(const Graph& g, const std::vector<bool>& bound)
-      : g_(g), hoisted_value_(g.value_count()), hoisted_node_(g.node_count()) {
+      : g_(g),
+        hoisted_value_(g.value_count()),
+        hoisted_node_(g.node_count()),
+        made_again_(g.node_count()) {
     internal_check(bound.size() == g.param_count(), "one flag per param is needed");
     for (ValueId v = 0; v < g.param_count(); ++v) {
       hoisted_value_[v] = bound[v];
@@ -81,9 +84,27 @@ class Splitter {
       for (ValueId v : g_.node(i).operands()) needed[v] = hoisted_value_[v];
     }
     for (ValueId v : g_.results()) needed[v] = hoisted_value_[v];
-    for (ValueId v = 0; v < g_.value_count(); ++v) {
-      if (needed[v] && hoisted_value_[v]) crossing_.push_back(v);
+    const auto cross = [&](ValueId v) {
+      if (needed[v]) crossing_.push_back(v);
+    };
+    for (ValueId v = 0; v < g_.param_count(); ++v) cross(v);
+    for (std::uint32_t i = 0; i < g_.node_count(); ++i) {
+      const Node n = g_.node(i);
+      if (!hoisted_node_[i]) continue;
+      for (std::size_t k = 0; k < n.result_count(); ++k) {
+        if (is_made_of_nothing(n)) {
+          made_again_[i] = made_again_[i] || needed[n.result(k)];
+        } else {
+          cross(n.result(k));
+        }
+      }
     }
+  }
+
+  /// Constants and counters: cheaper to make than to hand over, which would keep a counter that
+  /// a loop need not even store.
+  static bool is_made_of_nothing(const Node& n) {
+    return n.operands().empty() && n.region_kind() == ir::RegionKind::none;
   }
 
   ir::GraphRef build(bool prologue) const {
@@ -100,7 +121,7 @@ class Splitter {
       if (hoisted_value_[v] == prologue) params.push_back(copier.declare(v));
     }
     for (std::uint32_t i = 0; i < g_.node_count(); ++i) {
-      if (hoisted_node_[i] == prologue) copier.copy(g_.node(i));
+      if (hoisted_node_[i] == prologue || (!prologue && made_again_[i])) copier.copy(g_.node(i));
     }
     ir::Builder::Close close{.params = params};
     ir::Vals results;
@@ -126,6 +147,7 @@ class Splitter {
 
   const Graph& g_;
   std::vector<bool> hoisted_value_, hoisted_node_;
+  std::vector<bool> made_again_;  // hoisted nodes that the main part has a copy of
   std::vector<ValueId> crossing_;
   std::unordered_set<std::uint32_t> known_;
   std::vector<Symbol> known_order_;

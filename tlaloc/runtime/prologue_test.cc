@@ -50,6 +50,17 @@ TEST(Prologue, TakesWhatDependsOnBoundParamsOnly) {
   EXPECT_EQ(s.main->constraints().size(), 1u);
 }
 
+TEST(Prologue, WhatTakesNoOperandsIsMadeAgain) {
+  Builder b;
+  const Val w = b.param(f64({4})), x = b.param(f64({4}));
+  const Val count = iota(Type::get(DType::f64, {4}), 0);
+  const GraphRef g = b.build(Vals{exp(w + count), x + count});
+  const Split s = split(g, {true, false});
+  EXPECT_THAT(op_names(s.prologue), ElementsAre("iota", "add", "exp"));
+  EXPECT_THAT(op_names(s.main), ElementsAre("iota", "add"));
+  EXPECT_EQ(s.main->param_count(), 2u);
+}
+
 TEST(Prologue, SizesOfOtherParamsStayBehind) {
   Builder b;
   const Symbol m = Symbol::fresh("m");

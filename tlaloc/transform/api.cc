@@ -16,8 +16,7 @@ namespace {
 thread_local int mapped_depth = 0;
 
 Policy resolved(Policy p) {
-  if (p.nested == Policy::Nested::automatic && mapped_depth > 0)
-    p.nested = Policy::Nested::recompute;
+  if (p.nested == Policy::Nested::automatic && mapped()) p.nested = Policy::Nested::recompute;
   return p;
 }
 
@@ -82,6 +81,7 @@ Forward emit_forward(const Split& s, std::size_t n_results, const Vals& params) 
 
 MappedScope::MappedScope() { ++mapped_depth; }
 MappedScope::~MappedScope() { --mapped_depth; }
+bool mapped() { return mapped_depth > 0; }
 
 Mask differentiable_params(const Graph& g) {
   Mask m;
@@ -112,7 +112,7 @@ GraphRef vjp(const GraphRef& g, const Mask& active, const Policy& policy) {
   const Forward f = emit_forward(*p.split, g->results().size(), params);
   const Vals back =
       transpose_into(ctx, p.split->unknown, linear_params(p), f.residuals, f.dims, cts);
-  return dce_graph(ctx, b.build(join(f.results, back)));
+  return dce_graph(ctx, b.build(join(f.results, back), {.result_labels = result_labels(*g)}));
 }
 
 GraphRef value_and_grad(const GraphRef& g, const Mask& active, const Policy& policy) {
@@ -134,9 +134,7 @@ GraphRef value_and_grad(const GraphRef& g, const Mask& active, const Policy& pol
   cts[0] = ops::ones(loss);  // only the loss has a cotangent
   const Vals back =
       transpose_into(ctx, p.split->unknown, linear_params(p), f.residuals, f.dims, cts);
-  Builder::Close close;
-  close.result_labels = result_labels(*g);
-  return dce_graph(ctx, b.build(join(f.results, back), std::move(close)));
+  return dce_graph(ctx, b.build(join(f.results, back), {.result_labels = result_labels(*g)}));
 }
 
 Linearized linearize(const GraphRef& g, const Mask& active, const Policy& policy) {
@@ -149,8 +147,9 @@ Linearized linearize(const GraphRef& g, const Mask& active, const Policy& policy
   Builder b(g->name());
   const Vals params = declare_params(b, *g);
   const Forward f = emit_forward(*p.split, g->results().size(), params);
-  r.tangent_dims = r.cotangent_dims = p.split->res_dims;
+  r.residual_dims = p.split->res_dims;
   Builder::Close close;
+  close.result_labels = result_labels(*g);
   for (Symbol s : p.split->res_dims) close.result_dims.push_back(f.dims.get(s));
   r.forward = b.build(join(f.results, f.residuals), std::move(close));
   return r;
@@ -194,7 +193,12 @@ GraphRef vmap(const GraphRef& g, const std::vector<std::optional<int>>& in_axes,
     args.push_back(ops::transpose(v, front));
   }
   const Vals out = inline_graph(*inner, args, own_dims(*inner)).results;
-  return dce_graph(ctx, b.build(slice_of(out, 0, g->results().size())));
+  std::vector<ir::Label> labels = result_labels(*g);
+  for (ir::Label& l : labels) {
+    if (!l.axes.empty()) l.axes.insert(l.axes.begin(), "");  // the lanes have no name here
+  }
+  return dce_graph(
+      ctx, b.build(slice_of(out, 0, g->results().size()), {.result_labels = std::move(labels)}));
 }
 
 GraphRef dce(const GraphRef& g) {

@@ -15,7 +15,8 @@ using ir::GraphRef;
 /// One flag per param or result.
 using Mask = std::vector<bool>;
 
-/// What reverse mode keeps from the forward pass.
+/// What reverse mode keeps from the forward pass. The default is what users get; tests compare the
+/// gradients of all choices with each other.
 struct Policy {
   enum class Residuals {
     min_cut,  ///< fewest bytes; cheap elementwise work is computed again
@@ -39,6 +40,9 @@ class MappedScope {
   MappedScope(const MappedScope&) = delete;
   MappedScope& operator=(const MappedScope&) = delete;
 };
+
+/// Whether one is alive in this thread.
+bool mapped();
 
 /// While alive in this thread, the verifier runs on every graph that a pass makes, those between
 /// two transforms too. For tests.
@@ -68,7 +72,7 @@ struct Linearized {
   GraphRef cotangent;
   std::size_t residual_count = 0;
   /// Symbols of `tangent` and `cotangent` that forward's extra result dims bind, in their order.
-  std::vector<ir::Symbol> tangent_dims, cotangent_dims;
+  std::vector<ir::Symbol> residual_dims;
 };
 /// A residual that is a param of g is a result of `forward` too.
 Linearized linearize(const GraphRef& g, const Mask& active, const Policy& policy = {});

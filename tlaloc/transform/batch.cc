@@ -76,7 +76,6 @@ class OpContext final : public ir::BatchContext {
     return s_.mask_ragged(x, axis, identity);
   }
   void set(int k, Val v) override { out[static_cast<std::size_t>(k)] = {v, true}; }
-  void set_shared(int k, Val v) override { out[static_cast<std::size_t>(k)] = {v, false}; }
 
  private:
   const Batcher& s_;

@@ -11,6 +11,11 @@ ir::OriginRef tangent_origin(const Node& n) {
   return std::make_shared<const ir::Origin>(std::move(o));
 }
 
+ir::Label tangent_label(ir::Label of) {
+  if (!of.name.empty()) of.name = "d_" + of.name;
+  return of;
+}
+
 void tangents_by_rule(const Node& n, ir::Copier& c, std::span<const Val> t, std::span<Val> dy) {
   bool differentiable = false;
   for (Type r : n.result_types()) differentiable = differentiable || is_differentiable(r.dtype());
@@ -49,9 +54,7 @@ const Masked& jvp_graph(Context& ctx, const GraphRef& g, const Mask& active, con
   Vals tangent(g->value_count());
   for (std::size_t k = 0; k < g->param_count(); ++k) {
     if (!active[k]) continue;
-    ir::Label label = g->param_label(k);
-    if (!label.name.empty()) label.name = "d_" + label.name;
-    tangent[k] = b.param(g->type(static_cast<ValueId>(k)), std::move(label));
+    tangent[k] = b.param(g->type(static_cast<ValueId>(k)), tangent_label(g->param_label(k)));
   }
   Vals t;
   for (std::uint32_t i = 0; i < g->node_count(); ++i) {
@@ -75,16 +78,22 @@ const Masked& jvp_graph(Context& ctx, const GraphRef& g, const Mask& active, con
   c.copy_constraints();
   Masked result;
   Vals out, tangents;
+  std::vector<ir::Label> labels, tangent_labels;
   for (std::size_t k = 0; k < g->results().size(); ++k) {
     const ValueId v = g->results()[k];
     out.push_back(c.env[v]);
     Val dv = tangent[v];
     if (!dv && !force.empty() && force[k]) dv = ops::zeros_like(c.env[v]);
     result.out.push_back(static_cast<bool>(dv));
-    if (dv) tangents.push_back(dv);
+    labels.push_back(g->result_label(k));
+    if (!dv) continue;
+    tangents.push_back(dv);
+    tangent_labels.push_back(tangent_label(g->result_label(k)));
   }
+  labels.insert(labels.end(), tangent_labels.begin(), tangent_labels.end());
   Builder::Close close;
   close.result_dims = c.result_dims();
+  close.result_labels = std::move(labels);
   result.graph = dce_graph(ctx, b.build(join(out, tangents), std::move(close)));
   return ctx.jvp.put(key, g, std::move(result));
 }

@@ -2,10 +2,10 @@
 #include <array>
 #include <cstring>
 
+#include "tests/conformance/cases.h"
 #include "tlaloc/ops/effects.h"
 #include "tlaloc/ops/val_quant.h"
 #include "tlaloc/ops/val_system.h"
-#include "tlaloc/runtime/conformance_cases.h"
 
 namespace tlaloc::runtime::conformance {
 namespace {

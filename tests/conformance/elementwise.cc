@@ -1,9 +1,9 @@
 // Cases of elementwise ops, constants included.
 #include <array>
 
+#include "tests/conformance/cases.h"
 #include "tlaloc/ops/constants.h"
 #include "tlaloc/ops/elementwise_arith.h"
-#include "tlaloc/runtime/conformance_cases.h"
 
 namespace tlaloc::runtime::conformance {
 namespace {

@@ -1,12 +1,14 @@
 // Cases of the four ops with regions.
 #include <array>
 
+#include "tests/conformance/cases.h"
+#include "tlaloc/interp/testing.h"
 #include "tlaloc/ir/region_ops.h"
-#include "tlaloc/runtime/conformance_cases.h"
 
 namespace tlaloc::runtime::conformance {
 namespace {
 
+using interp::testing::graph_with_dims;
 using ir::Append;
 using ir::Dim;
 using ir::GraphRef;
@@ -15,16 +17,6 @@ using ir::Type;
 using ir::Val;
 using ir::Vals;
 using ops::operator+, ops::operator-, ops::operator*, ops::operator<;
-
-template <class F>
-GraphRef graph(const std::vector<Type>& params, const F& f) {
-  ir::Builder b;
-  Vals in;
-  for (Type t : params) in.push_back(b.param(t));
-  std::vector<Dim> dims;
-  const Vals out = f(in, dims);
-  return b.build(out, {.result_dims = dims});
-}
 
 const DType kF = DType::f64;
 Val count(std::int64_t i) { return ops::scalar_int(i, DType::i64); }
@@ -39,8 +31,9 @@ ir::Builder::NodeResult counted(Val n, Val x) {
   return ir::emit_while(
       {.inv = {n},
        .init = {count(0), x},
-       .cond = graph({i, i, t}, [](const Vals& p, auto&) -> Vals { return {p[1] < p[0]}; }),
-       .body = graph({i, i, t}, [](const Vals& p, auto&) -> Vals {
+       .cond =
+           graph_with_dims({i, i, t}, [](const Vals& p, auto&) -> Vals { return {p[1] < p[0]}; }),
+       .body = graph_with_dims({i, i, t}, [](const Vals& p, auto&) -> Vals {
          return {p[1] + count(1), p[2] * 0.5 + ops::convert(p[1], p[2].dtype()), p[2]};
        })});
 }
@@ -65,11 +58,11 @@ Vals plain_scan(const Vals& p, bool reverse) {
   return ir::emit_scan({.inv = {},
                         .init = {p[1]},
                         .xs = {p[0]},
-                        .body = graph({t, x},
-                                      [](const Vals& b, auto&) -> Vals {
-                                        const Val s = b[0] * 0.5 + b[1];
-                                        return {s, s - b[1], b[1]};
-                                      }),
+                        .body = graph_with_dims({t, x},
+                                                [](const Vals& b, auto&) -> Vals {
+                                                  const Val s = b[0] * 0.5 + b[1];
+                                                  return {s, s - b[1], b[1]};
+                                                }),
                         .length = p[0].dim(0),
                         .reverse = reverse})
       .out;
@@ -78,7 +71,7 @@ Vals plain_scan(const Vals& p, bool reverse) {
 /// Runs of lengths[i] steps each, appended; then the pieces are consumed backwards.
 Vals ragged_scan(const Vals& p, Dim length, bool reverse) {
   const Type i = Type::scalar(DType::i64), t = Type::scalar(kF);
-  const GraphRef outer = graph({t, i}, [](const Vals& b, auto&) -> Vals {
+  const GraphRef outer = graph_with_dims({t, i}, [](const Vals& b, auto&) -> Vals {
     const auto r = counted(b[1], b[0]);
     return {r.out[1], r.out[2], r.out[3]};
   });
@@ -89,10 +82,11 @@ Vals ragged_scan(const Vals& p, Dim length, bool reverse) {
                                    .length = length,
                                    .append = {Append{.flat = true}, Append{}}});
   const Symbol piece = Symbol::fresh("L");
-  const GraphRef body = graph({t, Type::get(kF, {piece}), i}, [](const Vals& b, auto&) -> Vals {
-    const std::int64_t all[] = {0};
-    return {b[0] * 0.5 + 1.0, ops::reduce_sum(b[1], all), b[1] * b[0]};
-  });
+  const GraphRef body =
+      graph_with_dims({t, Type::get(kF, {piece}), i}, [](const Vals& b, auto&) -> Vals {
+        const std::int64_t all[] = {0};
+        return {b[0] * 0.5 + 1.0, ops::reduce_sum(b[1], all), b[1] * b[0]};
+      });
   const Dim flat(made.bound.at(0));
   auto used = ir::emit_scan({.inv = {},
                              .init = {ops::scalar(1, kF)},
@@ -133,10 +127,10 @@ void ifs(Cases& cases, const Row&) {
                 {HostArray::scalar(taken), cases.array(kF, shape)},
                 [&](const Vals& p, Sizes&) -> Vals {
                   const Type t = p[1].type();
-                  const GraphRef then =
-                      graph({t}, [](const Vals& b, auto&) -> Vals { return {b[0] + 1.0, b[0]}; });
-                  const GraphRef other =
-                      graph({t}, [](const Vals& b, auto&) -> Vals { return {-b[0], b[0] * 2.0}; });
+                  const GraphRef then = graph_with_dims(
+                      {t}, [](const Vals& b, auto&) -> Vals { return {b[0] + 1.0, b[0]}; });
+                  const GraphRef other = graph_with_dims(
+                      {t}, [](const Vals& b, auto&) -> Vals { return {-b[0], b[0] * 2.0}; });
                   const Type types[] = {t, t};
                   return ir::emit_if(p[0], std::span(p).subspan(1),
                                      {ir::make_region(then, {}), ir::make_region(other, {})}, types)
@@ -151,12 +145,13 @@ void ifs(Cases& cases, const Row&) {
         {cases.array(DType::boolean, {4}), cases.array(kF, {4}, Values::small)},
         [&](const Vals& p, Sizes&) -> Vals {
           auto branch = [&](std::int64_t n) {
-            return graph({p[1].type()}, [&](const Vals& b, std::vector<Dim>& dims) -> Vals {
-              const auto r = counted(count(n), b[0]);
-              dims = {r.bound[0]};
-              const std::int64_t swap[] = {1, 0};
-              return {r.out[1], ops::transpose(r.out[2], swap)};
-            });
+            return graph_with_dims({p[1].type()},
+                                   [&](const Vals& b, std::vector<Dim>& dims) -> Vals {
+                                     const auto r = counted(count(n), b[0]);
+                                     dims = {r.bound[0]};
+                                     const std::int64_t swap[] = {1, 0};
+                                     return {r.out[1], ops::transpose(r.out[2], swap)};
+                                   });
           };
           const Symbol longest = Symbol::fresh("M");
           const Type types[] = {p[1].type(), Type::get(kF, {p[1].dim(0), longest})};
@@ -174,9 +169,9 @@ void calls(Cases& cases, const Row&) {
     cases.add(shape_label(kF, shape), {cases.array(kF, shape), cases.array(kF, shape)},
               [&](const Vals& p, Sizes&) -> Vals {
                 const Type t = p[0].type();
-                const GraphRef inner =
-                    graph({t, t}, [](const Vals& b, auto&) -> Vals { return {b[0] - b[1], b[1]}; });
-                const GraphRef outer = graph({t, t}, [&](const Vals& b, auto&) -> Vals {
+                const GraphRef inner = graph_with_dims(
+                    {t, t}, [](const Vals& b, auto&) -> Vals { return {b[0] - b[1], b[1]}; });
+                const GraphRef outer = graph_with_dims({t, t}, [&](const Vals& b, auto&) -> Vals {
                   return ir::call_graph({.name = "inner"}, inner, Vals{b[1], b[0]});
                 });
                 return ir::call_graph({.name = "outer", .kind = ir::CallKind::remat}, outer, p);

@@ -1,8 +1,8 @@
 // Cases of windows, gather and scatter, joining and padding.
 #include <array>
 
+#include "tests/conformance/cases.h"
 #include "tlaloc/ops/val_index.h"
-#include "tlaloc/runtime/conformance_cases.h"
 
 namespace tlaloc::runtime::conformance {
 namespace {

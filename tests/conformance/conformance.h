@@ -1,5 +1,5 @@
 // One suite for every back end, made from the op table: each op in many element types, ranks and
-// sizes, compared with a reference back end. See conformance_cases.h for how an op gets its cases.
+// sizes, compared with a reference back end. See cases.h for how an op gets its cases.
 #pragma once
 
 #include <cstdint>

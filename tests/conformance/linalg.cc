@@ -2,8 +2,8 @@
 #include <array>
 #include <cmath>
 
+#include "tests/conformance/cases.h"
 #include "tlaloc/ops/val_linalg.h"
-#include "tlaloc/runtime/conformance_cases.h"
 
 namespace tlaloc::runtime::conformance {
 namespace {

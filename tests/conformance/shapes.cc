@@ -3,8 +3,8 @@
 #include <array>
 #include <numeric>
 
+#include "tests/conformance/cases.h"
 #include "tlaloc/ops/reduce.h"
-#include "tlaloc/runtime/conformance_cases.h"
 
 namespace tlaloc::runtime::conformance {
 namespace {

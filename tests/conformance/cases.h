@@ -1,4 +1,4 @@
-// How an op gets its conformance cases: one row per op in its family's conformance_*.cc.
+// How an op gets its conformance cases: one row per op in its family's .cc file.
 #pragma once
 
 #include <functional>

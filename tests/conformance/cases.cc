@@ -1,4 +1,4 @@
-#include "tlaloc/runtime/conformance_cases.h"
+#include "tests/conformance/cases.h"
 
 #include <algorithm>
 #include <array>

@@ -2,11 +2,11 @@
 // reducers, orders.
 #include <array>
 
+#include "tests/conformance/cases.h"
 #include "tlaloc/ops/arg_reduce.h"
 #include "tlaloc/ops/cumulative.h"
 #include "tlaloc/ops/reduce_window.h"
 #include "tlaloc/ops/val_reduce.h"
-#include "tlaloc/runtime/conformance_cases.h"
 
 namespace tlaloc::runtime::conformance {
 namespace {

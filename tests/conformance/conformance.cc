@@ -1,6 +1,6 @@
-#include "tlaloc/runtime/conformance.h"
+#include "tests/conformance/conformance.h"
 
-#include "tlaloc/runtime/conformance_cases.h"
+#include "tests/conformance/cases.h"
 
 namespace tlaloc::runtime::conformance {
 namespace {

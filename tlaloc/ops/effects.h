@@ -41,9 +41,9 @@ using CustomEval =
 /// Lets the interpreter evaluate custom calls of that name, in place of an earlier registration.
 void register_custom_call(std::string name, CustomEval eval);
 
-/// The name of the custom call that stands where the backward rule of a custom_vjp is not linear, so
-/// that forward mode can't transpose it. Who evaluates it gets TL-CUSTOM-003; `config` is the name
-/// of the function.
+/// The name of the custom call that stands where the backward rule of a custom_vjp is not linear,
+/// so that forward mode can't transpose it. Who evaluates it gets TL-CUSTOM-003; `config` is the
+/// name of the function.
 inline constexpr char kNoForwardRule[] = "tlaloc.no_forward_rule";
 
 struct CustomCallAttrs {

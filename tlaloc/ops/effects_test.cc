@@ -23,8 +23,8 @@ TEST(DebugPrint, FormatsScalarsAndArrays) {
   eval_all(rows::DebugPrint, print("{}{}"),
            {array(DType::boolean, {2}, {1, 0}), array(DType::bf16, {0, 3}, {})});
   eval_all(rows::DebugPrint, print("here"), {});
-  EXPECT_THAT(capture.lines,
-              ElementsAre("x = 0.5, {y} = [[0, 1], [2, 3]]", "[true, false][] of shape [0, 3]", "here"));
+  EXPECT_THAT(capture.lines, ElementsAre("x = 0.5, {y} = [[0, 1], [2, 3]]",
+                                         "[true, false][] of shape [0, 3]", "here"));
 }
 TEST(DebugPrint, EveryElementType) {
   Capture capture;

@@ -12,8 +12,6 @@ namespace {
 using ::testing::Each;
 using ::testing::ElementsAre;
 
-inline constexpr tl::Axis<struct Rows> rows;
-
 TEST(Composites, MeansOfManyHalves) {
   // f16 ends at 65504: a sum of more ones, and their number, are infinite there.
   constexpr int kMany = 70000;

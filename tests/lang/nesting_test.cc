@@ -21,7 +21,6 @@ using ::testing::Pointwise;
 inline constexpr tl::Axis<struct Batch> batch;
 inline constexpr tl::Axis<struct Features, 3> features;
 inline constexpr tl::Axis<struct Hidden, 4> hidden;
-inline constexpr tl::Axis<struct Ensemble, 2> ensemble;
 
 struct Dense {
   tl::Tensor<double, features, hidden> w;

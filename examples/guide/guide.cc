@@ -159,7 +159,10 @@ namespace source {
 using S = tl::Scalar<double>;
 
 void run() {
-  auto pendulum = [](S angle, S length) { return 9.81 * length * (1.0 - tl::cos(angle)); };
+  auto pendulum = [](S angle, S length) {
+    auto height = 1.0 - tl::cos(angle);
+    return 9.81 * length * height;
+  };
   std::cout << tl::to_source(tl::grad(pendulum), {"torque", {"angle", "length"}})(0.5, 1.0) << "\n";
   std::cout << tl::graph_of(pendulum)(0.5, 1.0) << "\n";
 }

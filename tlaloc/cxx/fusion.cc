@@ -39,7 +39,7 @@ std::vector<Keep> arrays_to_keep(const ir::Graph& g) {
       end_once = n.operands().size();
     } else if (const Rule* rule = find_rule(n.op())) {
       reads = rule->reads;
-      const LoopId own = reader[n.result()];
+      const LoopId own = n.result_count() > 0 ? reader[n.result()] : kNobody;  // debug_print: none
       // Melts into the loop of its only reader, and so do its operands.
       if (rule->element && own != kSeveral && own != kNobody) loop = own;
     }

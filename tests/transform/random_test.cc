@@ -9,7 +9,10 @@ namespace {
 class Random : public ::testing::TestWithParam<int> {};
 
 // Batches, so that a failure names a small range and ctest can run them apart.
-constexpr int kBatch = 25, kBatches = 16;
+#ifndef TLALOC_RANDOM_BATCHES
+#define TLALOC_RANDOM_BATCHES 16
+#endif
+constexpr int kBatch = 25, kBatches = TLALOC_RANDOM_BATCHES;
 
 TEST_P(Random, AgreesWithTheComplexStep) {
   int agree = 0;

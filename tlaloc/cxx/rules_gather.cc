@@ -1,6 +1,7 @@
 // gather and scatter.
 #include <algorithm>
 
+#include "tlaloc/base/checked.h"
 #include "tlaloc/cxx/lower.h"
 #include "tlaloc/ops/gather_scatter.h"
 #include "tlaloc/ops/indexing.h"
@@ -12,8 +13,6 @@ using ir::Dim;
 using ir::Type;
 using ops::IndexDims;
 using ops::OutOfBounds;
-
-std::size_t usize(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 /// Where a windowed element lies in the operand, and whether its window fits.
 struct Target {

@@ -1,6 +1,7 @@
 // Windows into arrays: slice, dynamic_slice, dynamic_update_slice, reverse.
 #include <algorithm>
 
+#include "tlaloc/base/checked.h"
 #include "tlaloc/cxx/lower.h"
 #include "tlaloc/ops/joining.h"
 #include "tlaloc/ops/slice.h"
@@ -10,8 +11,6 @@ namespace {
 
 using ir::Dim;
 using ir::Type;
-
-std::size_t usize(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 std::vector<Dim> substituted(std::vector<Dim> dims, const ir::DimMap& map) {
   for (Dim& d : dims) d = d.substitute(map);

@@ -1,6 +1,7 @@
 // Windows over arrays: reduce_window, select_and_gather, select_and_scatter, convolution.
 #include <algorithm>
 
+#include "tlaloc/base/checked.h"
 #include "tlaloc/cxx/identities.h"
 #include "tlaloc/cxx/lower.h"
 #include "tlaloc/ops/conv.h"
@@ -12,8 +13,6 @@ namespace {
 using ir::Dim;
 using ir::Type;
 namespace rows = ops::rows;
-
-std::size_t usize(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 /// One axis of windows: position p of a window and w inside it read element (p * stride + w *
 /// dilation - low) / base, if that divides and lies in the array.

@@ -1,6 +1,7 @@
 // Reading and writing at positions that are values, in tensor mode.
 #include <algorithm>
 
+#include "tlaloc/base/checked.h"
 #include "tlaloc/cxx/tensor_lowering.h"
 #include "tlaloc/ops/gather_scatter.h"
 #include "tlaloc/ops/slice.h"
@@ -11,8 +12,6 @@ namespace {
 using ir::Dim;
 using ir::Type;
 namespace rows = ops::rows;
-
-std::size_t usize(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 void print_dynamic_slice(TensorLowering& l, TensorCall& c) {
   const auto& a = c.node.as<ops::DynamicSliceAttrs>();

@@ -2,6 +2,7 @@
 // the bits do too.
 #include <algorithm>
 
+#include "tlaloc/base/checked.h"
 #include "tlaloc/cxx/tensor_lowering.h"
 #include "tlaloc/ops/conv.h"
 #include "tlaloc/ops/dot.h"
@@ -14,7 +15,6 @@ using ir::Type;
 using ops::AxisList;
 namespace rows = ops::rows;
 
-std::size_t usize(std::int64_t i) { return static_cast<std::size_t>(i); }
 std::string list_text(std::span<const std::int64_t> values) {
   std::string s;
   for (std::int64_t v : values) s += (s.empty() ? "" : ", ") + std::to_string(v);

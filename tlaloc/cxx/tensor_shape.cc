@@ -1,6 +1,7 @@
 // Ops that move elements, in tensor mode.
 #include <algorithm>
 
+#include "tlaloc/base/checked.h"
 #include "tlaloc/cxx/tensor_lowering.h"
 #include "tlaloc/ops/joining.h"
 #include "tlaloc/ops/shape_ops.h"
@@ -13,7 +14,6 @@ using ir::Dim;
 using ir::Type;
 namespace rows = ops::rows;
 
-std::size_t usize(std::int64_t i) { return static_cast<std::size_t>(i); }
 std::string list_text(std::span<const std::int64_t> values) {
   std::string s;
   for (std::int64_t v : values) s += (s.empty() ? "" : ", ") + std::to_string(v);

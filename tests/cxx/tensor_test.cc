@@ -111,7 +111,8 @@ TEST(TensorMode, PrintedProgramsGiveTheInterpretersBits) {
   std::string folder = (std::filesystem::temp_directory_path() / "tlaloc_tensor_XXXXXX").string();
   ASSERT_TRUE(mkdtemp(folder.data()));
   std::ofstream(folder + "/printed.cc") << sources.text();
-  const std::string compile = "cd " + folder + " && " TLALOC_COMPILER " -std=c++20 -O0 -Wall -Wextra -Werror -I " +
+  const std::string compile = "cd " + folder +
+                              " && " TLALOC_COMPILER " -std=c++20 -O0 -Wall -Wextra -Werror -I " +
                               TLALOC_ROOT " printed.cc -o printed " TLALOC_LINK " > log 2>&1";
   ASSERT_EQ(std::system(compile.c_str()), 0) << read_file(folder + "/log") << sources.text();
   EXPECT_EQ(std::system(("cd " + folder + " && ./printed > out 2>&1").c_str()), 0);

@@ -45,6 +45,7 @@
 #include "tlaloc/lang/scan.h"
 #include "tlaloc/lang/scatter.h"
 #include "tlaloc/lang/select.h"
+#include "tlaloc/lang/sort_together.h"
 #include "tlaloc/lang/special.h"
 #include "tlaloc/lang/statistics.h"
 #include "tlaloc/lang/tangents.h"

@@ -88,7 +88,8 @@ auto bits(Images x, tl::Array a) {
 auto orders(Images x, tl::Array a) {
   auto [values, places] = tl::top_k<5>(x);
   return std::tuple(values, places, tl::cumsum<0>(x), tl::cummax(a, 0), tl::sort(x),
-                    tl::argsort(x, batch, true), tl::cumlogsumexp(x));
+                    tl::argsort(x, batch, true), tl::cumlogsumexp(x),
+                    tl::sort_together<batch, 2>(x, x, x));
 }
 auto creation(Images x, tl::Array a) {
   return std::tuple(

@@ -147,6 +147,9 @@ void reductions(Images x) {
   tl::argmax_keep(x, embed);         // TL-AXIS-001
   tl::argmin(x, embed);              // TL-AXIS-001
   tl::argmin_keep(x, embed);         // TL-AXIS-001
+  tl::sort_together<0, 3>(x, x);     // TL-ATTR-001
+  tl::sort_together(x, tl::Tensor<int, hidden, 784>());  // TL-SHAPE-001
+  tl::sort_together(x, tl::Array());  // TL-TYPE-004
   tl::top_k<800>(x);                 // TL-SHAPE-007
   tl::softmax(x, embed);             // TL-AXIS-001
   tl::log_softmax(x, embed);         // TL-AXIS-001

@@ -28,6 +28,7 @@ class Composites {
   explicit Composites(GoldenCases& cases) : cases_(cases) {}
   void all() {
     shapes();
+    orders();
     creation();
     statistics();
     products();
@@ -65,7 +66,12 @@ class Composites {
     add("diagonal", [](X<3, 3> x) { return sum<1>(eye<T, 3, 3>() * x * x); });
     add("tril", [](X<3, 3> x) { return tril(x * x); });
     add("triu", [](X<3, 3> x) { return triu<1>(x * x); });
+  }
+
+  void orders() {
     add("argsort", [](X<2, 4> x) { return argsort<1>(x); });
+    add("sort_together",
+        [](Tensor<Ids, 3, 2> k, X<3, 2> x, X<3, 2> y) { return sort_together<0, 2>(k, x * x, y); });
   }
 
   void creation() {

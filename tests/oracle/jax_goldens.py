@@ -169,6 +169,8 @@ case("cummax/ties", lambda x: lax.cummax(x), np.array([1.0, 3.0, 3.0, 0.5]), sec
 case("sort", lambda x: jnp.sort(x * x, axis=0), a(3, 2))
 case("sort/edges", lambda x: jnp.sort(x), np.array([2.0, NAN, -0.0, 0.0, 2.0, -INF, 1.0]), second=False)
 case("sort/keys", lambda k, x, y: lax.sort((k, x, y * y), num_keys=2), np.array([3, 1, 2, 1, 0]), a(5), a(5, seed=2))
+case("sort_together", lambda k, x, y: lax.sort((k, x * x, y), dimension=0, num_keys=2),
+     np.array([[3, 1], [2, 1], [3, 0]]), a(3, 2), a(3, 2, seed=2))
 case("sort/comparator", lambda x: jnp.take(x, jnp.argsort(-jnp.abs(x))), a(5))
 case("argsort", lambda x: jnp.argsort(x, axis=1), a(2, 4))
 case("top_k", lambda x: lax.top_k(x * x, 2), a(2, 4))

@@ -74,7 +74,7 @@ void print_position(TensorLowering& l, TensorCall& c) {
 void print_sort(TensorLowering& l, TensorCall& c) {
   const auto& a = c.node.as<ops::SortAttrs>();
   if (a.comparator || c.in.size() != 1) {
-    TensorLowering::refuse(c.node, "the public API sorts one tensor in the standard order");
+    TensorLowering::refuse(c.node, "it sorts several tensors together, or by a comparator");
   }
   Exprs args{l.full(c.in[0], c.node)};
   if (a.descending) args.insert(args.end(), {literal("{}"), literal("true")});

@@ -51,16 +51,17 @@ if(PROJECT_IS_TOP_LEVEL)
   endif()
 endif()
 
-# tlaloc_folder(<name> [DEPENDS <folder>...] [LIBRARIES <target>...])
+# tlaloc_folder(<name> [APART] [DEPENDS <folder>...] [LIBRARIES <target>...])
 #
 # Makes of tlaloc/<name>:
 #   tlaloc_<name>         a static library of *.cc (an interface library when there are none),
 #   tlaloc_<name>_test    one GoogleTest program of *_test.cc, run from the repository root,
 #   tlaloc_<name>_bench   one Google Benchmark program of *_bench.cc, built by the target tlaloc_bench,
 #   tlaloc_<name>_<x>_fuzz  a libFuzzer program for each x_fuzz.cc, with TLALOC_FUZZ only; the target tlaloc_fuzz is all.
-# A program without sources is skipped. DEPENDS names folders, LIBRARIES other targets.
+# A program without sources is skipped. DEPENDS names folders, LIBRARIES other targets. What is APART is not part of
+# tlaloc::tlaloc.
 function(tlaloc_folder name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPENDS;LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "APART" "" "DEPENDS;LIBRARIES")
   set(dir "${PROJECT_SOURCE_DIR}/tlaloc/${name}")
   set_property(GLOBAL APPEND PROPERTY TLALOC_FOLDERS ${name})
   file(GLOB sources CONFIGURE_DEPENDS "${dir}/*.cc")
@@ -74,7 +75,9 @@ function(tlaloc_folder name)
   set(scope PUBLIC)
   if(sources)
     add_library(${target} STATIC ${sources})
-    set_property(GLOBAL APPEND PROPERTY TLALOC_COMPILED_FOLDERS ${target})
+    if(NOT arg_APART)
+      set_property(GLOBAL APPEND PROPERTY TLALOC_COMPILED_FOLDERS ${target})
+    endif()
   else()
     add_library(${target} INTERFACE)
     set(scope INTERFACE)
@@ -82,7 +85,9 @@ function(tlaloc_folder name)
   target_include_directories(${target} ${scope} "${PROJECT_SOURCE_DIR}")
   list(TRANSFORM arg_DEPENDS PREPEND tlaloc_)
   target_link_libraries(${target} ${scope} ${arg_DEPENDS} ${arg_LIBRARIES})
-  set_property(GLOBAL APPEND PROPERTY TLALOC_LIBRARIES ${arg_LIBRARIES})
+  if(NOT arg_APART)
+    set_property(GLOBAL APPEND PROPERTY TLALOC_LIBRARIES ${arg_LIBRARIES})
+  endif()
 
   if(test_sources AND TLALOC_TESTS)
     add_executable(${target}_test ${test_sources})
@@ -106,6 +111,46 @@ function(tlaloc_folder name)
       set_target_properties(${target}_${stem} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/fuzz")
     endforeach()
   endif()
+endfunction()
+
+# tlaloc_find_llvm(): the target tlaloc_llvm and TLALOC_LLVM_VERSION, where LLVM 19 and its headers are.
+function(tlaloc_find_llvm)
+  find_program(TLALOC_LLVM_CONFIG llvm-config-19)
+  mark_as_advanced(TLALOC_LLVM_CONFIG)
+  if(NOT TLALOC_LLVM_CONFIG)
+    message(STATUS "LLVM 19 was not found (Debian: llvm-19-dev): without code generation")
+    return()
+  endif()
+  foreach(what version includedir libdir)
+    execute_process(COMMAND "${TLALOC_LLVM_CONFIG}" --${what} OUTPUT_VARIABLE ${what} OUTPUT_STRIP_TRAILING_WHITESPACE
+                    COMMAND_ERROR_IS_FATAL ANY)
+  endforeach()
+  find_library(TLALOC_LLVM_LIBRARY LLVM-19 HINTS "${libdir}" REQUIRED)
+  find_path(TLALOC_LLVM_INCLUDE llvm-c/Core.h PATHS "${includedir}" NO_DEFAULT_PATH REQUIRED)
+  mark_as_advanced(TLALOC_LLVM_LIBRARY TLALOC_LLVM_INCLUDE)
+  add_library(tlaloc_llvm INTERFACE)
+  target_link_libraries(tlaloc_llvm INTERFACE "${TLALOC_LLVM_LIBRARY}")
+  target_include_directories(tlaloc_llvm SYSTEM INTERFACE "${TLALOC_LLVM_INCLUDE}")
+  set(TLALOC_LLVM_VERSION "${version}" PARENT_SCOPE)
+endfunction()
+
+# tlaloc_loaded_library(<folder> FROM <loader>)
+#
+# Makes libtlaloc_<folder>.so of a folder that stands APART, for the folder <loader> to load at run time: programs that
+# use <loader> look for it where it is built.
+function(tlaloc_loaded_library name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "FROM" "")
+  set(target tlaloc_${name}_library)
+  add_library(${target} MODULE $<TARGET_OBJECTS:tlaloc_${name}>)
+  target_link_libraries(${target} PRIVATE $<TARGET_PROPERTY:tlaloc_${name},LINK_LIBRARIES>)
+  # It shows its entry only, though it brings folders of its own.
+  set_target_properties(tlaloc_${name} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+  target_link_options(${target} PRIVATE "LINKER:--exclude-libs,ALL")
+  set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX OUTPUT_NAME tlaloc_${name}
+                        LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}")
+  add_dependencies(tlaloc_${arg_FROM} ${target})
+  target_link_options(tlaloc_${arg_FROM} INTERFACE "LINKER:-rpath,${PROJECT_BINARY_DIR}")
+  set_property(GLOBAL APPEND PROPERTY TLALOC_LOADED_LIBRARIES ${target})
 endfunction()
 
 # tlaloc_bench(<target> <source>...): a Google Benchmark program, outside the default build.
@@ -143,6 +188,13 @@ function(tlaloc_library)
   target_include_directories(tlaloc PUBLIC "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>"
                                            "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
   target_link_libraries(tlaloc PUBLIC ${libraries})
+  get_property(loaded GLOBAL PROPERTY TLALOC_LOADED_LIBRARIES)
+  if(loaded)
+    add_dependencies(tlaloc ${loaded})
+    # tlaloc-config.cmake has the same for the installed package.
+    target_link_options(tlaloc INTERFACE "$<BUILD_INTERFACE:LINKER:-rpath,${PROJECT_BINARY_DIR}>")
+    install(TARGETS ${loaded} LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+  endif()
 
   set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/tlaloc")
   install(TARGETS tlaloc EXPORT tlaloc-targets)

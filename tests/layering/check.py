@@ -19,6 +19,8 @@ LAYERS = {
     "runtime": ["ops"],
     "interp": ["transform", "runtime"],
     "cxx": ["transform", "runtime"],
+    "codegen": ["base"],
+    "cpu": ["transform", "runtime", "codegen"],  # of codegen its api.h only: cpu loads the library at run time
     "lang": ["runtime", "interp", "cxx"],
 }
 UMBRELLA = "tlaloc/tlaloc.h"

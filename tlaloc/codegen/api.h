@@ -1,0 +1,46 @@
+// What the library libtlaloc_codegen.so offers to whoever loads it. Plain C types only, so that it
+// may be built by another compiler than its caller.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace tlaloc::codegen {
+
+/// Goes up with every change of the types below, and of the code that is made from the same text:
+/// compiled code on disk is kept under this number.
+inline constexpr std::uint32_t kApiVersion = 1;
+
+struct Request {
+  const char* name;  ///< what the text is called in messages
+  const char* ir;    ///< LLVM IR text of one module
+  std::size_t ir_size;
+  const char* passes;    ///< LLVM's textual pass pipeline; empty: none
+  const char* cpu;       ///< LLVM's name of a CPU; empty: this machine's
+  const char* features;  ///< LLVM's list of features, such as "+avx2,-fma"; empty: the CPU's
+  std::int32_t level;    ///< effort of code generation, 0 to 3
+  std::int32_t explain;  ///< whether to put optimized_ir and assembly too
+};
+
+enum class Part : std::int32_t {
+  image,         ///< the code: position-independent bytes; once
+  entry,         ///< a function of the image: its name, and its offset as `number`
+  optimized_ir,  ///< text
+  assembly,      ///< text
+  error,         ///< what is wrong with the request, as text; then there is no other part
+};
+
+/// Takes one part of the answer; `data` lives as long as the call.
+using Sink = void (*)(void* to, Part part, const void* data, std::size_t size,
+                      std::uint64_t number);
+
+struct Api {
+  const char* llvm_version;  ///< such as "19.1.7"
+  /// Safe to call from any thread.
+  void (*compile)(const Request& request, Sink sink, void* to);
+};
+
+}  // namespace tlaloc::codegen
+
+/// The one symbol of the library: null when it does not speak that version.
+extern "C" const tlaloc::codegen::Api* tlaloc_codegen(std::uint32_t version);

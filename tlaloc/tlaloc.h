@@ -28,6 +28,7 @@
 #include "tlaloc/lang/debug_print.h"
 #include "tlaloc/lang/derivatives.h"
 #include "tlaloc/lang/einsum.h"
+#include "tlaloc/lang/fold.h"
 #include "tlaloc/lang/grad.h"
 #include "tlaloc/lang/grid.h"
 #include "tlaloc/lang/hessian.h"

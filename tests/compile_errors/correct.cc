@@ -91,6 +91,18 @@ auto orders(Images x, tl::Array a) {
                     tl::argsort(x, batch, true), tl::cumlogsumexp(x),
                     tl::sort_together<batch, 2>(x, x, x));
 }
+auto folds(Images x, Labels y) {
+  auto plus = [](auto a, auto b) { return a + b; };
+  return std::tuple(
+      tl::reduce<1>(plus, 0, x), tl::reduce(plus, 1.0f, x, batch), tl::reduce(plus, 0, y),
+      tl::reduce([](auto a,
+                    auto b) { return std::tuple(std::get<0>(b) + std::get<0>(a), std::get<1>(a)); },
+                 std::tuple(0, false), std::tuple(x, x > 1)),
+      tl::reduce_window<tl::Window{}, tl::Window{.size = 3, .stride = 2}>(plus, 0, x),
+      tl::sort_by([](auto a, auto b) { return a > b; }, x),
+      tl::sort_by<batch>([](auto a, auto b) { return std::get<0>(a) > std::get<0>(b); },
+                         std::tuple(x, x)));
+}
 auto creation(Images x, tl::Array a) {
   return std::tuple(
       tl::zeros<float, 3, hidden>(), tl::ones<float, batch, 10>(x), tl::full<float, batch>(0.5, x),

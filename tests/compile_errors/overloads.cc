@@ -155,6 +155,27 @@ void reductions(Images x) {
   tl::log_softmax(x, embed);         // TL-AXIS-001
 }
 
+void folds(Images x, Labels ids) {
+  const auto plus = [](tl::Scalar<float> a, tl::Scalar<float> b) { return a + b; };
+  const auto less = [](tl::Scalar<float> a, tl::Scalar<float> b) { return a < b; };
+  tl::sort_by(less, x > 0);                                           // TL-LOOP-005
+  tl::sort_by(plus, x);                                               // TL-COND-001
+  tl::sort_by(f, x);                                                  // TL-CALL-002
+  tl::sort_by<2>(less, x);                                            // TL-AXIS-001
+  tl::sort_by(less, tl::Array());                                     // TL-TYPE-004
+  tl::sort_by(less, std::tuple(x, ids));                              // TL-RANK-001
+  tl::reduce(less, 0, x, embed);                                      // TL-AXIS-001
+  tl::reduce(f, 0, x);                                                // TL-CALL-002
+  tl::reduce(plus, true, ids);                                        // TL-LOOP-004
+  tl::reduce(plus, 0, ids);                                           // TL-LOOP-005
+  tl::reduce(less, 0, x);                                             // TL-LOOP-004
+  tl::reduce(plus, 0, "x");                                           // TL-TYPE-002
+  tl::reduce_window<tl::Window{}>(plus, 0, x);                        // TL-RANK-001
+  tl::reduce_window<tl::Window{}, tl::Window{.size = 0}>(plus, 0, x); // TL-SHAPE-007
+  tl::reduce_window<tl::Window{}, tl::Window{.low = 1, .same = true}>(plus, 0, x);  // TL-SHAPE-007
+  tl::reduce_window<tl::Window{}, tl::Window{}>(less, 0, x);          // TL-LOOP-004
+}
+
 void products(const Mlp& m, Images x, Labels ids) {
   tl::matmul(x, m.w2);               // TL-SHAPE-003
   tl::contract(x, m.w2, embed);      // TL-AXIS-003

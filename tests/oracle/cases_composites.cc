@@ -72,6 +72,23 @@ class Composites {
     add("argsort", [](X<2, 4> x) { return argsort<1>(x); });
     add("sort_together",
         [](Tensor<Ids, 3, 2> k, X<3, 2> x, X<3, 2> y) { return sort_together<0, 2>(k, x * x, y); });
+    add("sort_by", [](X<6> x, X<6> y) {
+      const auto [u, v] = sort_by(
+          [](std::tuple<X<>, X<>> a, std::tuple<X<>, X<>> b) {
+            const auto p = abs(std::get<0>(a)), q = abs(std::get<0>(b));
+            return p > q || (p == q && std::get<1>(a) < std::get<1>(b));
+          },
+          std::tuple(x, y));
+      return std::tuple(u * u, v);
+    });
+    add("reduce/tuple", [](X<2, 3> x, X<2, 3> y) {
+      const auto best = [](std::tuple<X<>, X<>> a, std::tuple<X<>, X<>> b) {
+        const auto wins = std::get<0>(b) > std::get<0>(a);
+        return std::tuple(select(wins, std::get<0>(b), std::get<0>(a)),
+                          select(wins, std::get<1>(b), std::get<1>(a)));
+      };
+      return reduce<1>(best, std::tuple(T(-1), T(0)), std::tuple(x * x, y));
+    });
   }
 
   void creation() {
@@ -107,6 +124,15 @@ class Composites {
     add("conv3d", [](X<1, 2, 3, 2, 1> x, X<2, 2, 1, 1, 2> k) { return conv3d(x, k); });
     add("max_pool", [](X<1, 3, 4, 2> x) { return max_pool<2, 1>(x); });
     add("max_pool/same", [](X<1, 5, 2> x) { return max_pool<3, 2, same_padding>(x); });
+    add("reduce_window prod", [](X<3, 4> x) {
+      return reduce_window<Window{.size = 2, .low = 1}, Window{.size = 2, .stride = 2, .high = 1}>(
+          [](X<> a, X<> b) { return a * b; }, 1, x);
+    });
+    add("reduce_window/any function", [](X<2, 5> x) {
+      return reduce_window<Window{.size = 2, .low = 1},
+                           Window{.size = 2, .stride = 2, .high = 1, .dilation = 3}>(
+          [](X<> a, X<> b) { return a * (1 + b / 4) + sin(b); }, 0, x);
+    });
     add("avg_pool", [](X<1, 6, 2> x) { return avg_pool<2>(x); });
     add("avg_pool/same", [](X<1, 3, 4, 1> x) { return avg_pool<3, 2, same_padding>(x); });
   }

@@ -161,6 +161,15 @@ def folded(x, start):  # acc (1 + x / 4) + sin x, in order
 
 
 case("reduce", folded, a(2, 3), np.array([0.5, -0.25]))
+
+
+def best(acc, element):
+    wins = element[0] > acc[0]
+    return jnp.where(wins, element[0], acc[0]), jnp.where(wins, element[1], acc[1])
+
+
+case("reduce/tuple", lambda x, y: lax.reduce((x * x, y), (jnp.asarray(-1.0, x.dtype), jnp.asarray(0.0, x.dtype)), best, (1,)),
+     a(2, 3), a(2, 3, seed=2))
 for reverse in (False, True):
     for name in ("cumsum", "cumprod", "cummax", "cummin", "cumlogsumexp"):
         case(name + ("/reverse" if reverse else ""), lambda x, f=getattr(lax, name), r=reverse: f(x, axis=1, reverse=r), a(2, 4))
@@ -172,6 +181,8 @@ case("sort/keys", lambda k, x, y: lax.sort((k, x, y * y), num_keys=2), np.array(
 case("sort_together", lambda k, x, y: lax.sort((k, x * x, y), dimension=0, num_keys=2),
      np.array([[3, 1], [2, 1], [3, 0]]), a(3, 2), a(3, 2, seed=2))
 case("sort/comparator", lambda x: jnp.take(x, jnp.argsort(-jnp.abs(x))), a(5))
+RECORDS = np.array([0.5, -0.5, 0.25, -0.75, 1.0, -0.25])
+case("sort_by", lambda x, y: (lambda o: (x[o] * x[o], y[o]))(jnp.lexsort((y, -jnp.abs(x)))), RECORDS, a(6, seed=2))
 case("argsort", lambda x: jnp.argsort(x, axis=1), a(2, 4))
 case("top_k", lambda x: lax.top_k(x * x, 2), a(2, 4))
 
@@ -223,6 +234,34 @@ def window(init, fn, size, strides, padding):
 PADDED = ((1, 0), (0, 1))
 for name, init, fn in (("sum", 0.0, lax.add), ("max", -INF, lax.max), ("min", INF, lax.min)):
     case(f"reduce_window {name}", window(init, fn, (2, 2), (1, 2), PADDED), a(3, 4))
+
+
+def product_windows(x):  # JAX's reduce_window has no derivative but of sum, max and min
+    p = jnp.pad(x, PADDED, constant_values=1)
+    y = jnp.stack([jnp.stack([jnp.prod(p[i:i + 2, j:j + 2]) for j in (0, 2)]) for i in range(3)])
+    if not isinstance(y, jax.core.Tracer):
+        assert np.allclose(window(1.0, lax.mul, (2, 2), (1, 2), PADDED)(x), y, rtol=1e-6)
+    return y
+
+
+case("reduce_window prod", product_windows, a(3, 4))
+
+
+def folded_windows(x):  # acc (1 + x / 4) + sin x over windows of 2 x 2, 3 apart in axis 1, in order
+    x = jnp.pad(x, ((1, 0), (0, 1)))
+    rows = []
+    for i in range(x.shape[0] - 1):
+        row = []
+        for j in range(0, x.shape[1] - 3, 2):
+            acc = jnp.zeros((), x.dtype)
+            for p, q in ((0, 0), (0, 3), (1, 0), (1, 3)):
+                acc = acc * (1 + x[i + p, j + q] / 4) + jnp.sin(x[i + p, j + q])
+            row.append(acc)
+        rows.append(jnp.stack(row))
+    return jnp.stack(rows)
+
+
+case("reduce_window/any function", folded_windows, a(2, 5))
 WINDOWED = np.array([[1.0, 3.0, 3.0, 0.0], [3.0, 2.0, 1.0, 5.0], [0.0, 5.0, 5.0, 4.0]])
 case("reduce_window max/ties", window(-INF, lax.max, (2, 2), (1, 2), PADDED), WINDOWED, second=False)
 case("max_pool", window(-INF, lax.max, (1, 2, 2, 1), (1, 1, 1, 1), "VALID"), a(1, 3, 4, 2))

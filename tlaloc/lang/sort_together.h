@@ -1,43 +1,17 @@
-// Sorting several tensors by the order of some of them.
+// Sorting several tensors together, and sorting by a comparator.
 #pragma once
 
 #include <tuple>
 #include <utility>
 
-#include "tlaloc/lang/core_sort.h"
+#include "tlaloc/lang/columns.h"
+#include "tlaloc/lang/control.h"
+#include "tlaloc/lang/core_fold.h"
 #include "tlaloc/lang/reduction.h"
-#include "tlaloc/lang/rules_nn.h"
-#include "tlaloc/lang/tensor.h"
 
 namespace tlaloc {
 namespace detail {
 
-template <class A, class B>
-struct SortedWithRule;
-template <auto... A, auto... B>
-struct SortedWithRule<Dims<A...>, Dims<B...>> {
-  static constexpr rules::Plan plan = rules::same(kSpecs<A...>, kSpecs<B...>);
-};
-template <class A, class B>
-consteval auto sorted_with_verdict() {
-  constexpr auto kWhy = one_verdict<B, Domain::number, false>();
-  if constexpr (IsMistake<kWhy>)
-    return kWhy;
-  else if constexpr (kKind<B> == Kind::array)
-    return mistake("TL-TYPE-004", "not for Array: use tl::as");
-  else if constexpr (kKind<A> == Kind::tensor && kKind<B> == Kind::tensor)
-    return verdict_of<SortedWithRule<AxesOf<A>, AxesOf<B>>>();
-  else
-    return Fine{};
-}
-template <class A, class B, class... More>
-consteval auto sorted_with_all_verdict() {
-  constexpr auto kWhy = sorted_with_verdict<A, B>();
-  if constexpr (IsMistake<kWhy> || sizeof...(More) == 0)
-    return kWhy;
-  else
-    return sorted_with_all_verdict<A, More...>();
-}
 template <auto Ax, int Keys, class A, class... B>
 consteval auto sort_together_verdict() {
   constexpr auto kAxis = kAlong<A, Domain::number, Omitted, Ax>;
@@ -46,10 +20,35 @@ consteval auto sort_together_verdict() {
   else if constexpr (Keys < 1 || Keys > static_cast<int>(1 + sizeof...(B)))
     return mistake("TL-ATTR-001", "keys: 1 to the number of operands");
   else
-    return sorted_with_all_verdict<A, A, B...>();
+    return same_shape_verdict<Domain::number, A, A, B...>();
 }
 template <auto Ax, int Keys, class... A>
 inline constexpr auto kSortTogether = sort_together_verdict<Ax, Keys, A...>();
+
+template <auto Ax, class F, class X>
+consteval auto sort_by_verdict() {
+  using E = ScalarsOf<X>;
+  if constexpr (IsMistake<kColumns<X>>)
+    return kColumns<X>;
+  else if constexpr (IsMistake<kAlong<typename Columns<X>::First, Domain::all, Omitted, Ax>>)
+    return kAlong<typename Columns<X>::First, Domain::all, Omitted, Ax>;
+  else if constexpr (!is_callable<F>())
+    return mistake("TL-CALL-002", "not callable");
+  else if constexpr (kRefused<X>)
+    return Fine{};
+  else if constexpr (!takes<F, E, E>())
+    return mistake("TL-LOOP-005", "the comparator takes other types");
+  else
+    return condition_result_verdict<FixedOr<F, bool>>();
+}
+template <auto Ax, class F, class X>
+inline constexpr auto kSortBy = sort_by_verdict<Ax, F, X>();
+
+/// X; Refused where X is nothing that can be sorted.
+template <class X>
+using SortedBy = std::conditional_t<IsMistake<kColumns<X>>, Refused, X>;
+template <auto Ax, class A>
+inline constexpr int kSortAxis = KeepRule<AxesOf<A>, OneSelector<Omitted, Ax>>::plan.axes_over[0];
 
 }  // namespace detail
 
@@ -59,23 +58,50 @@ inline constexpr auto kSortTogether = sort_together_verdict<Ax, Keys, A...>();
 /// TL-SHAPE-001 (shapes differ), TL-ATTR-001 (Keys), TL-DTYPE-003 (bool), TL-TYPE-002, TL-TYPE-004.
 template <auto Ax = -1, int Keys = 1, class... A, auto Why = detail::kSortTogether<Ax, Keys, A...>>
 std::tuple<Like<A>...> sort_together(const A&... xs) {
-  if constexpr (((kKind<A> == Kind::tensor) && ...)) {
-    using First = std::tuple_element_t<0, std::tuple<A...>>;
-    constexpr int kAxis =
-        detail::KeepRule<AxesOf<First>, detail::OneSelector<Omitted, Ax>>::plan.axes_over[0];
-    const core::Ref in[]{xs.ref()...};
-    const core::AxesSpec axes[]{detail::labels<A>()...};
-    core::Ref out[sizeof...(A)];
-    core::sort_together(in, kAxis, Keys, axes, out, Where{});
-    return [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return std::tuple<Like<A>...>(A(std::move(out[I]))...);
-    }(std::index_sequence_for<A...>());
-  } else {
+  using R = std::tuple<Like<A>...>;
+  if constexpr (detail::kRefused<R>) {
     return {};
+  } else {
+    const R all(xs...);
+    const core::Leaves out =
+        core::sort_together(detail::flatten_arguments(all),
+                            detail::kSortAxis<Ax, std::tuple_element_t<0, R>>, Keys, Where{});
+    detail::Rebuilder r{.in = out};
+    return r.take(all);
   }
 }
 template <auto Ax = -1, int Keys = 1, class... A, auto Why = detail::kSortTogether<Ax, Keys, A...>>
   requires IsMistake<Why>
 std::tuple<Like<A>...> sort_together(const A&...) = delete;
+
+/// x, a tensor or a tuple of tensors of one shape, sorted along axis Ax so that no element stands
+/// before one that should come first: before(a, b) says of two elements whether a comes first.
+///   sort_by<0>([](auto a, auto b) { return abs(a) < abs(b); }, x)
+/// An element of a tuple is a tuple of scalars. Stable. `before` is made of elementwise operations;
+/// it may capture numbers, but no traced value. Errors: as sort_together; TL-CALL-002, TL-LOOP-005
+/// (`before` takes other types), TL-COND-001 (it returns no bool); at run time TL-REGION-001.
+template <auto Ax = -1, class F, class X, auto Why = detail::kSortBy<Ax, F, X>>
+detail::SortedBy<X> sort_by(F before, const X& x, Where where = Where::current()) {
+  if constexpr (!detail::kRefused<X>) {
+    using E = detail::ScalarsOf<X>;
+    using Holds = decltype(before(detail::lvalue<E>(), detail::lvalue<E>()));
+    detail::check_condition(std::type_identity<Holds>{});
+    if constexpr (!IsMistake<detail::condition_result_verdict<Holds>()> &&
+                  !detail::kRefused<Holds>) {
+      const E element;
+      detail::Callee<Tensor<bool>, F, E, E> callee(before, element, element);
+      const core::Leaves out =
+          core::sort_by(callee.function(), detail::flatten_arguments(element, element),
+                        detail::flatten_arguments(x),
+                        detail::kSortAxis<Ax, typename detail::Columns<X>::First>, where);
+      detail::Rebuilder r{.in = out};
+      return r.take(x);
+    }
+  }
+  return {};
+}
+template <auto Ax = -1, class F, class X, auto Why = detail::kSortBy<Ax, F, X>>
+  requires IsMistake<Why>
+Refused sort_by(F, const X&, Where = Where::current()) = delete;
 
 }  // namespace tlaloc

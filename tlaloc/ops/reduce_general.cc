@@ -96,16 +96,15 @@ void Reduce::eval(EvalContext& c) {
   c.out = std::move(acc);
 }
 
-Val Reduce::simplify(const Call& c) {
-  const auto& a = c.as<FoldAttrs>();
-  const ir::Graph& g = *a.reducer.graph;
-  const DType t = c.out_types[0].dtype();
-  if (c.in.size() != 2 || g.node_count() != 1 || g.is_param(g.results()[0])) return {};
+std::optional<Monoid> known_monoid(const ir::Graph& g, Val start) {
+  const DType t = start.dtype();
+  if (g.param_count() != 2 || g.node_count() != 1 || g.is_param(g.results()[0])) return {};
   const ir::Node n = g.node(0);
   const bool both = n.operands().size() == 2 && n.operand(0) + n.operand(1) == 1;
   if (!both) return {};
   struct Known {
-    const ir::OpDef &op, &reduction;
+    const ir::OpDef& op;
+    Monoid monoid;
     double start;
     bool exact;  // rounding once instead of at each step changes nothing
   };
@@ -113,20 +112,28 @@ Val Reduce::simplify(const Call& c) {
   const bool steps = byte_size(t) >= 4 || !is_float(t);
   const bool fl = is_float(t);
   const Known known[] = {
-      {rows::Add, rows::ReduceSum, 0, steps},
-      {rows::Mul, rows::ReduceProd, 1, steps},
-      {rows::Max, rows::ReduceMax, -kInf, fl},
-      {rows::Min, rows::ReduceMin, kInf, fl},
-      {rows::And, rows::ReduceAnd, 1, t == DType::boolean},
-      {rows::Or, rows::ReduceOr, 0, true},
+      {rows::Add, Monoid::sum, 0, steps},
+      {rows::Mul, Monoid::prod, 1, steps},
+      {rows::Max, Monoid::max, -kInf, fl},
+      {rows::Min, Monoid::min, kInf, fl},
+      {rows::And, Monoid::all, 1, t == DType::boolean},
+      {rows::Or, Monoid::any, 0, true},
   };
   for (const Known& k : known) {
-    if (&n.op() == &k.op && k.exact && is_scalar_value(c.in[1], k.start) && !a.axes.empty()) {
-      return ir::Builder::current().emit(k.reduction, ir::make_attr(ReduceAttrs{a.axes}),
-                                         {c.in[0]});
-    }
+    if (&n.op() == &k.op && k.exact && is_scalar_value(start, k.start)) return k.monoid;
   }
   return {};
+}
+
+Val Reduce::simplify(const Call& c) {
+  const auto& a = c.as<FoldAttrs>();
+  if (c.in.size() != 2 || a.axes.empty()) return {};
+  const std::optional<Monoid> monoid = known_monoid(*a.reducer.graph, c.in[1]);
+  if (!monoid) return {};
+  const ir::OpDef* reductions[] = {&rows::ReduceSum, &rows::ReduceProd, &rows::ReduceMax,
+                                   &rows::ReduceMin, &rows::ReduceAnd,  &rows::ReduceOr};
+  return ir::Builder::current().emit(*reductions[static_cast<std::size_t>(*monoid)],
+                                     ir::make_attr(ReduceAttrs{a.axes}), {c.in[0]});
 }
 
 void Reduce::jvp(const Call& c, std::span<const Val> dx, std::span<Val> dy) {

@@ -1,10 +1,12 @@
 // Folding with any reducer.
 #pragma once
 
+#include <optional>
 #include <tuple>
 #include <vector>
 
 #include "tlaloc/ops/kinds.h"
+#include "tlaloc/ops/val_reduce.h"
 
 namespace tlaloc::ops {
 
@@ -30,5 +32,9 @@ struct Reduce {
   static void batch(const Call& c, BatchContext& ctx);
   static constexpr Refusal kNoTranspose = kNotLinear;
 };
+
+/// What a reducer of one array is when it starts from its identity, and a reduction that rounds
+/// once gives the same.
+std::optional<Monoid> known_monoid(const ir::Graph& reducer, Val start);
 
 }  // namespace tlaloc::ops

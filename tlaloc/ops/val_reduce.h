@@ -63,6 +63,10 @@ struct Window {
 Window plain_window(std::vector<Dim> size);
 /// Reduces each window. Padding holds no elements.
 Val reduce_window(Val x, Monoid monoid, Window window);
+/// Folds each window of arrays of one shape, as `reduce` does. The starts, of rank 0, are also what
+/// padding and the gaps of dilation hold.
+Vals reduce_window(std::span<const Val> xs, std::span<const Val> starts, const Window& window,
+                   ir::GraphRef reducer);
 /// Per window, the value where x is largest (or smallest): the tangent of max pooling.
 Val select_and_gather(Val values, Val x, Window window, bool largest = true);
 /// Adds one value per window there: its transpose.

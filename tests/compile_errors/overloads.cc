@@ -263,6 +263,7 @@ void creation(Images x, tl::random::Key k) {
   tl::random::randint<float, 3>(k, 0, 9);             // TL-DTYPE-003
   tl::random::bernoulli<batch>(k);                    // TL-SHAPE-009
   tl::random::categorical(k, text);                   // TL-TYPE-002
+  tl::random::permutation<2>(k, x);                   // TL-AXIS-001
 }
 
 void transforms(const Mlp& m, Images x, int* pointer) {

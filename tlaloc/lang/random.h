@@ -259,17 +259,20 @@ template <class A, auto Why = detail::kArg<A, false, Omitted, -1>>
   requires IsMistake<Why>
 Refused categorical(const Key&, const A&, Where = Where::current()) = delete;
 
-/// x with its first axis in random order.
-template <class T, auto First, auto... D>
-Tensor<T, First, D...> permutation(const Key& k, const Tensor<T, First, D...>& x,
-                                   Where where = Where::current()) {
-  using R = Tensor<T, First, D...>;
-  return R(core::random_permutation(k.ref(), x.ref(), R::axes(), where));
+/// x with axis Ax (or one given as argument) in random order, the same for every line.
+template <auto Ax = 0, class A, class K = Omitted, auto Why = detail::kAlong<A, Domain::all, K, Ax>>
+Like<A> permutation(const Key& k, const A& x, K axis = {}, Where where = Where::current()) {
+  using R = Like<A>;
+  const int place = detail::place_of<Ax>(x, axis, where);
+  return R(core::random_permutation(k.ref(), x.ref(), place, detail::labels<R>(), where));
 }
+template <auto Ax = 0, class A, class K = Omitted, auto Why = detail::kAlong<A, Domain::all, K, Ax>>
+  requires IsMistake<Why>
+Refused permutation(const Key&, const A&, K = {}, Where = Where::current()) = delete;
 /// 0, 1, … N-1 in random order.
 template <int N>
 Tensor<int, N> permutation(const Key& k, Where where = Where::current()) {
-  return permutation(k, arange<N>(), where);
+  return permutation(k, arange<N>(), {}, where);
 }
 
 }  // namespace random

@@ -343,18 +343,14 @@ Ref random_categorical(const Ref& key, const Ref& logits, int axis, AxesSpec axe
   return arg_extreme(true, noisy, axis, false, axes, where);
 }
 
-Ref random_permutation(const Ref& key, const Ref& x, AxesSpec axes, Where where) {
+Ref random_permutation(const Ref& key, const Ref& x, int axis, AxesSpec axes, Where where) {
   const OpCall call{"permutation", where};
   return with_place(where, [&] {
     require_key(call, key);
-    if (rank(x) == 0) {
-      throw UserError({"TL-RANK-001", call.name, describe(x) + " has no axis to permute",
-                       "give a vector, or a tensor whose rows are permuted", user_place(where)});
-    }
-    const Dim size = node(x).type.dim(0);
+    const Dim size = node(x).type.dim(axis);
     if (!size.is_constant()) {
       throw UserError({"TL-TRACE-001", call.name,
-                       "the number of rows of " + describe(x) +
+                       "the size of the permuted axis of " + describe(x) +
                            " is not known while tracing, and the number of rounds depends on it",
                        "give the axis a size in the type", user_place(where)});
     }
@@ -379,7 +375,7 @@ Ref random_permutation(const Ref& key, const Ref& x, AxesSpec axes, Where where)
       const Ref bits = random_bits(row(1), {DType::u32, {}, one, where});
       order = take(order, 0, argsort(bits, 0, false, one, where), one, where, Outside::nearest);
     }
-    return take(x, 0, order, axes.empty() ? AxesSpec(axes) : axes, where, Outside::nearest);
+    return take(x, axis, order, axes, where, Outside::nearest);
   });
 }
 

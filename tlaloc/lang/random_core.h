@@ -72,8 +72,8 @@ Ref random_bernoulli(const Ref& key, const Ref& p, std::span<const int> axis_of_
 Ref random_randint(const Ref& key, const Ref& low, const Ref& high, const Draw& draw);
 /// i32 indices along `axis` of the logits, which vanishes; drawn with probability softmax(logits).
 Ref random_categorical(const Ref& key, const Ref& logits, int axis, AxesSpec axes, Where where);
-/// x with its axis 0 in random order.
-Ref random_permutation(const Ref& key, const Ref& x, AxesSpec axes, Where where);
+/// x with an axis in random order. UserError TL-TRACE-001 when its size is not known.
+Ref random_permutation(const Ref& key, const Ref& x, int axis, AxesSpec axes, Where where);
 
 }  // namespace core
 }  // namespace tlaloc

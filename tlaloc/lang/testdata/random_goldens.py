@@ -65,6 +65,9 @@ def main():
                 emit(stream, seed, "categorical", jr.categorical(key, logits).astype(jnp.int32))
                 for n in (1, 2, 10, 50):
                     emit(stream, seed, f"permutation_{n}", jr.permutation(key, n).astype(jnp.int32))
+                for axis in (0, 1):
+                    x = jnp.arange(15, dtype=jnp.int32).reshape(3, 5)
+                    emit(stream, seed, f"permutation_axis_{axis}", jr.permutation(key, x, axis))
 
 
 if __name__ == "__main__":

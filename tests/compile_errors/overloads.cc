@@ -1,5 +1,6 @@
 // Every deleted overload and every verdict: a line each, with the verdict's code. mistakes/ looks
 // at the kinds of mistakes one by one, in the places where users make them.
+#include <tlaloc/lang/custom_call.h>
 #include <tlaloc/lang/graph_of.h>
 #include <tlaloc/lang/source.h>
 
@@ -174,6 +175,15 @@ void folds(Images x, Labels ids) {
   tl::reduce_window<tl::Window{}, tl::Window{.size = 0}>(plus, 0, x); // TL-SHAPE-007
   tl::reduce_window<tl::Window{}, tl::Window{.low = 1, .same = true}>(plus, 0, x);  // TL-SHAPE-007
   tl::reduce_window<tl::Window{}, tl::Window{}>(less, 0, x);          // TL-LOOP-004
+}
+
+void host_code(Images x, int* pointer) {
+  tl::register_custom_call("name", [](auto x) { return x; });             // TL-CALL-002
+  tl::register_custom_call("name", [](double x) { return tl::Scalar<double>(x); });  // TL-TYPE-002
+  tl::register_custom_call("name", [](Images x) { return &x; });          // TL-TREE-001
+  tl::custom_call<float>("name", x);                                      // TL-TYPE-002
+  tl::custom_call<Images>("name", pointer);                               // TL-TREE-001
+  tl::custom_call<int*>("name", x);                                       // TL-TREE-001
 }
 
 void products(const Mlp& m, Images x, Labels ids) {

@@ -23,6 +23,15 @@ void system_cases(Cases& cases) {
                      ops::debug_print("{}", Vals{y});
                      return Vals{y};
                    }});
+  ops::register_custom_call("cases.exchange",
+                            [](std::span<const HostArray> in, const std::string&) {
+                              return std::vector<HostArray>(in.rbegin(), in.rend());
+                            });
+  cases.push_back({.name = "custom_call",
+                   .args = {ints({3}, {3, 1, 2}), ints({2, 2}, {5, 6, 7, 8})},
+                   .build = [](const Vals& p) {
+                     return ops::custom_call("cases.exchange", "", p, {p[1].type(), p[0].type()});
+                   }});
   const ops::MeshAxis alone{"data", 1};
   cases.push_back(
       {.name = "all_reduce/sum",

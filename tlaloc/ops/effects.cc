@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "tlaloc/base/array_text.h"
+#include "tlaloc/ops/control.h"
 #include "tlaloc/ops/val_system.h"
 
 namespace tlaloc::ops {
@@ -123,7 +124,7 @@ void CustomCall::eval(EvalContext& c) {
     throw UserError({"TL-CUSTOM-004",
                      kInfo.name,
                      "nothing is registered under the name '" + a.name + "'",
-                     "register_custom_call, or run it on a back end that knows it",
+                     "register it by register_custom_call",
                      {}});
   }
   c.out = run(c.in, a.config);
@@ -138,6 +139,32 @@ void CustomCall::eval(EvalContext& c) {
                      "",
                      {}});
   }
+}
+
+void CustomCall::batch(const Call& c, BatchContext& ctx) {
+  const CustomCallAttrs& a = c.as<CustomCallAttrs>();
+  Vals lanes;
+  for (std::size_t k = 0; k < c.in.size(); ++k) {
+    const int i = static_cast<int>(k);
+    if (!ctx.batched(i)) continue;
+    lanes.push_back(ctx.lifted(i));
+    for (const Dim d : c.in_types[k].shape()) {
+      if (!ctx.lengths(d)) continue;
+      throw UserError({"TL-VMAP-002", kInfo.name,
+                       "a custom call takes operands of the shapes it was given, and a size of its "
+                       "operand differs between lanes",
+                       "call it outside of vmap", ir::OriginScope::current()->place});
+    }
+  }
+  const LoopResult r = scan({}, lanes, [&](const Vals& lane) {
+    Vals in;
+    std::size_t next = 0;
+    for (std::size_t k = 0; k < c.in.size(); ++k) {
+      in.push_back(ctx.batched(static_cast<int>(k)) ? lane[next++] : c.in[k]);
+    }
+    return custom_call(a.name, a.config, in, a.results);
+  });
+  for (std::size_t k = 0; k < r.ys.size(); ++k) ctx.set(static_cast<int>(k), r.ys[k]);
 }
 
 TLALOC_ROW(DebugPrint);

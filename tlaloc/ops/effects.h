@@ -63,7 +63,7 @@ struct CustomCall {
   static void eval(EvalContext& c);
   static constexpr Refusal kNoJvp{"a custom call says nothing about its derivative"};
   static constexpr Refusal kNoTranspose{"a custom call says nothing about its transpose"};
-  static constexpr Refusal kNoBatch{"a custom call takes operands of the shapes it was given"};
+  static void batch(const Call& c, BatchContext& ctx);  // one call per lane
 };
 
 }  // namespace tlaloc::ops

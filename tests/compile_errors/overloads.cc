@@ -1,5 +1,6 @@
 // Every deleted overload and every verdict: a line each, with the verdict's code. mistakes/ looks
 // at the kinds of mistakes one by one, in the places where users make them.
+#include <tlaloc/lang/collectives.h>
 #include <tlaloc/lang/custom_call.h>
 #include <tlaloc/lang/graph_of.h>
 #include <tlaloc/lang/source.h>
@@ -184,6 +185,14 @@ void host_code(Images x, int* pointer) {
   tl::custom_call<float>("name", x);                                      // TL-TYPE-002
   tl::custom_call<Images>("name", pointer);                               // TL-TREE-001
   tl::custom_call<int*>("name", x);                                       // TL-TREE-001
+}
+
+void devices(Images x) {
+  constexpr tl::MeshAxis<struct Data, 3> data;
+  tl::all_reduce(x, batch);          // TL-AXIS-004
+  tl::all_reduce(x > 0, data);       // TL-DTYPE-003
+  tl::all_gather<2>(x, data);        // TL-AXIS-001
+  tl::reduce_scatter<1>(x, data);    // TL-SHAPE-008
 }
 
 void products(const Mlp& m, Images x, Labels ids) {

@@ -2,6 +2,7 @@
 #include <tuple>
 
 #include "tests/oracle/golden_case.h"
+#include "tlaloc/lang/collectives.h"
 #include "tlaloc/lang/graph_of.h"
 #include "tlaloc/tlaloc.h"
 
@@ -35,6 +36,7 @@ class Composites {
     windows();
     networks();
     attention();
+    collectives();
   }
 
  private:
@@ -174,6 +176,13 @@ class Composites {
     add("attention/soft cap", [](Q q, Q k, Q v) {
       return tlaloc::attention(q, k, v, {.causal = true, .soft_cap = 0.5});
     });
+  }
+
+  void collectives() {
+    constexpr MeshAxis<struct Data> kData;
+    add("all_reduce sum", [=](X<2, 3> x) { return all_reduce(x * x, kData); });
+    add("all_gather", [=](X<2, 3> x) { return all_gather<1>(x * x, kData); });
+    add("reduce_scatter", [=](X<2, 3> x) { return reduce_scatter<0>(x * x, kData); });
   }
 
   static constexpr double kEpsilon = 0x1p-10;

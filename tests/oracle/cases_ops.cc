@@ -7,7 +7,6 @@
 #include "tlaloc/ops/val_index.h"
 #include "tlaloc/ops/val_linalg.h"
 #include "tlaloc/ops/val_reduce.h"
-#include "tlaloc/ops/val_system.h"
 
 namespace tlaloc::testing {
 namespace {
@@ -272,17 +271,6 @@ void windows(GoldenCases& cases) {
   }
 }
 
-void collectives(GoldenCases& cases) {
-  const ops::MeshAxis alone{"data", 1};
-  cases.add("all_reduce sum", [=](const Vals& p) {
-    return Vals{ops::all_reduce(p[0] * p[0], ops::Collective::sum, alone)};
-  });
-  cases.add("all_gather",
-            [=](const Vals& p) { return Vals{ops::all_gather(p[0] * p[0], 1, alone)}; });
-  cases.add("reduce_scatter",
-            [=](const Vals& p) { return Vals{ops::reduce_scatter(p[0] * p[0], 0, alone)}; });
-}
-
 /// See docs/numerics.md for each.
 void differences(GoldenCases& cases) {
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
@@ -313,7 +301,6 @@ void op_goldens(GoldenCases& cases) {
   orders(cases);
   products(cases);
   windows(cases);
-  collectives(cases);
   differences(cases);
 }
 

@@ -5,6 +5,7 @@
 
 #include "tlaloc/interp/machine.h"
 #include "tlaloc/ops/rows.h"
+#include "tlaloc/runtime/arguments.h"
 
 namespace tlaloc::interp {
 
@@ -29,16 +30,9 @@ void Frame::bind(ir::Symbol s, std::int64_t size) {
 }
 void Frame::extents(const TypeInfo& type, const char* op, Extents& out) const {
   out.clear();
-  for (ir::Dim d : type.type.shape()) {
-    const std::int64_t n = size(d);
-    if (n < 0) {
-      throw UserError({"TL-SIZE-001",
-                       op,
-                       "the size " + d.to_string() + " of " + type.type.to_string() + " is " +
-                           std::to_string(n),
-                       "pass larger arguments",
-                       {}});
-    }
+  for (int axis = 0; axis < type.type.rank(); ++axis) {
+    const std::int64_t n = size(type.type.dim(axis));
+    if (n < 0) runtime::throw_negative_size(type.type, axis, n, op);
     out.push_back(n);
   }
 }

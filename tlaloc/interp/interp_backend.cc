@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "tlaloc/interp/machine.h"
+#include "tlaloc/runtime/arguments.h"
 #include "tlaloc/runtime/prologue.h"
 
 namespace tlaloc::interp {
@@ -32,16 +33,6 @@ struct Compiled {
   Program program;
 };
 
-[[noreturn]] void throw_alias(const Compiled& c, const Alias& a, const std::string& why) {
-  throw UserError({"TL-ALIAS-001",
-                   c.signature.name,
-                   "result " + std::to_string(a.result) +
-                       " must take over the memory of argument " + std::to_string(a.param) + ", " +
-                       why,
-                   "donate the argument and keep no other handle of it",
-                   {}});
-}
-
 class InterpBound final : public Bound {
  public:
   InterpBound(std::shared_ptr<const Compiled> c, std::map<std::size_t, Buffer> params)
@@ -56,9 +47,7 @@ class InterpBound final : public Bound {
                          "",
                          {}});
       }
-      for (const Alias& a : compiled_->signature.aliases) {
-        if (a.must && a.param == k) throw_alias(*compiled_, a, "which can't be bound then");
-      }
+      check_alias_of_bound(compiled_->signature, k);
       bound[k] = true;
       all_[k] = on_host(buffer, false);
       args.push_back(all_[k]);
@@ -79,25 +68,11 @@ class InterpBound final : public Bound {
 
   RunResult run(std::vector<Buffer> buffers, const RunOptions& options) const override {
     const Signature& signature = compiled_->signature;
-    if (buffers.size() != inputs_.size() ||
-        (!options.donate.empty() && options.donate.size() != inputs_.size())) {
-      throw UserError({"TL-ARITY-001",
-                       signature.name,
-                       "takes " + std::to_string(inputs_.size()) + " arguments, " +
-                           std::to_string(buffers.size()) + " were given" +
-                           (options.donate.empty() ? "" : "; donate needs one flag for each"),
-                       "",
-                       {}});
-    }
+    check_run(signature, inputs_, buffers.size(), options);
     std::vector<const void*> memory(all_.size());
     Arrays args;
     for (std::size_t i = 0; i < buffers.size(); ++i) {
       const bool donated = !options.donate.empty() && options.donate[i];
-      for (const Alias& a : signature.aliases) {
-        if (a.must && a.param == inputs_[i] && !donated) {
-          throw_alias(*compiled_, a, "which was not donated");
-        }
-      }
       args.push_back(on_host(buffers[i], donated));
       memory[inputs_[i]] = args.back().data();
     }
@@ -126,7 +101,7 @@ class InterpBound final : public Bound {
     }
     for (const Alias& a : signature.aliases) {
       if (a.must && out.results[a.result].data() != memory[a.param]) {
-        throw_alias(*compiled_, a, "but a copy was needed");
+        throw_alias(signature, a, "but a copy was needed");
       }
     }
     RunResult r;

@@ -98,8 +98,6 @@ DimValues check_entry(const Program& program, const Arrays& args, const DimValue
 /// What is not finite in an array: bit 0 a NaN, bit 1 an infinity.
 std::uint8_t find_nonfinite(const HostArray& a);
 [[noreturn]] void throw_nonfinite(const ir::Node& n, const HostArray& value, std::uint8_t found);
-/// `constraint` does not hold under the sizes of `f`.
-[[noreturn]] void throw_constraint(const Frame& f, const ir::Constraint& constraint);
 /// Checks what can be checked once `node` has run; `next` is the position in the plan's checks.
 void check_constraints(const Frame& f, std::uint32_t node, std::size_t& next);
 

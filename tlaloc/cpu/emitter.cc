@@ -1,0 +1,267 @@
+#include "tlaloc/cpu/emitter.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "tlaloc/base/error.h"
+#include "tlaloc/cpu/loop.h"
+
+namespace tlaloc::cpu {
+
+using ir::Dim;
+using ir::Type;
+
+Emitter::Emitter(ir::GraphRef g) { program.graph = std::move(g); }
+
+std::uint32_t Emitter::emit(Instruction i) {
+  program.code.push_back(i);
+  return here() - 1;
+}
+
+void Emitter::emit_step(Step s) {
+  s.origin = origin;
+  program.scratch = std::max(program.scratch, s.scratch);
+  emit({.code = Code::step, .index = static_cast<std::uint32_t>(program.steps.size())});
+  program.steps.push_back(std::move(s));
+}
+
+// ---- storages ----
+
+StorageId Emitter::constant(const HostArray& value) {
+  const auto [it, added] = constants_.try_emplace(value.data(), StorageId{0});
+  if (!added) return it->second;
+  Storage s;
+  s.kind = Storage::Kind::constant;
+  s.dtype = value.dtype();
+  s.index = static_cast<std::uint32_t>(program.constants.size());
+  s.elements = sizes.constant(value.size());
+  program.constants.push_back(value);
+  program.storages.push_back(s);
+  return it->second = static_cast<StorageId>(program.storages.size() - 1);
+}
+
+StorageId Emitter::unmade(DType dtype) {
+  program.storages.push_back({.kind = Storage::Kind::dynamic, .dtype = dtype});
+  return static_cast<StorageId>(program.storages.size() - 1);
+}
+StorageId Emitter::storage(Type type) {
+  const Dim elements = type.elements();
+  const StorageId s = unmade(type.dtype());
+  if (sizes.point_of(elements) == 0) {
+    program.storages[s].kind = Storage::Kind::planned;
+    program.storages[s].elements = sizes.of(elements);
+  } else {
+    make(s, elements);
+  }
+  return s;
+}
+void Emitter::make(StorageId s, Dim elements) {
+  emit({.code = Code::make, .index = s, .a = sizes.of(elements)});
+}
+void Emitter::grow(StorageId s, Dim elements) {
+  emit({.code = Code::grow, .index = s, .a = sizes.of(elements)});
+}
+
+void Emitter::check_type(Type type, Type stated, const char* op) {
+  if (!type.has_symbols()) return;
+  if (std::ranges::find(checked_, type) != checked_.end()) return;
+  // All axes that are a symbol alone were checked where the symbol was bound.
+  const bool plain =
+      std::ranges::all_of(type.shape(), [](Dim d) { return d.is_constant() || d.as_symbol(); });
+  if (plain) return;
+  checked_.push_back(type);
+  Check c{.kind = Check::Kind::type};
+  for (Dim d : type.shape()) c.slots.push_back(sizes.of(d));
+  c.type = stated;
+  c.op = op;
+  c.origin = origin;
+  emit({.code = Code::check, .index = static_cast<std::uint32_t>(program.checks.size())});
+  program.checks.push_back(std::move(c));
+}
+
+// ---- loops ----
+
+namespace {
+
+/// The parts of an expression, operands before what reads them.
+void collect(const ExprRef& e, std::vector<ExprRef>& order,
+             std::unordered_map<const Expr*, std::uint16_t>& number) {
+  if (number.contains(e.get())) return;
+  for (const ExprRef& arg : e->args) collect(arg, order, number);
+  number.emplace(e.get(), static_cast<std::uint16_t>(order.size()));
+  order.push_back(e);
+}
+
+std::size_t count_parts(const ExprRef& e, std::unordered_set<const Expr*>& seen) {
+  if (!seen.insert(e.get()).second) return 0;
+  std::size_t n = 1;
+  for (const ExprRef& arg : e->args) n += count_parts(arg, seen);
+  return n;
+}
+std::size_t count_parts(const ExprRef& e) {
+  std::unordered_set<const Expr*> seen;
+  return count_parts(e, seen);
+}
+
+/// Registers of operations share places once nobody reads them any more. What is loaded keeps its
+/// own: it may stay there from tile to tile.
+void assign_places(Loop& loop) {
+  const std::size_t n = loop.ops.size();
+  std::vector<std::size_t> last(n, 0);
+  for (std::size_t i = 0; i < n; ++i) {
+    if (loop.ops[i].kind != Loop::Op::Kind::op) continue;
+    for (std::uint16_t a : loop.ops[i].args) last[a] = i;
+  }
+  std::vector<std::uint16_t> free;
+  loop.places.resize(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    const bool shared = loop.ops[i].kind == Loop::Op::Kind::op;
+    if (shared && !free.empty()) {
+      loop.places[i] = free.back();
+      free.pop_back();
+    } else {
+      loop.places[i] = loop.place_count++;
+    }
+    if (!shared) continue;
+    std::vector<std::uint16_t> ended(std::begin(loop.ops[i].args), std::end(loop.ops[i].args));
+    std::ranges::sort(ended);
+    ended.erase(std::unique(ended.begin(), ended.end()), ended.end());
+    for (std::uint16_t a : ended) {
+      if (last[a] == i && loop.ops[a].kind == Loop::Op::Kind::op) free.push_back(loop.places[a]);
+    }
+  }
+}
+
+}  // namespace
+
+Value Emitter::split(const Value& v) {
+  auto top = std::make_shared<Expr>(*v.expr);
+  for (ExprRef& arg : top->args) {
+    if (arg->kind != Expr::Kind::op) continue;
+    arg = lying({v.type.with_dtype(arg->dtype), arg}, arg->op->name).expr;
+  }
+  return {v.type, top};
+}
+
+void Emitter::emit_loop(const Value& v, const Fold* fold, std::uint32_t folded,
+                        const Target& target, const char* name) {
+  const auto rank = usize(v.type.rank());
+  if (rank > Loop::kMaxRank) {
+    throw UserError({"TL-BACKEND-001", name,
+                     "arrays of more than " + std::to_string(Loop::kMaxRank) +
+                         " axes are not supported by the back end 'cpu'",
+                     "merge axes with reshape", origin ? origin->place : Place{}});
+  }
+  std::vector<ExprRef> order;
+  std::unordered_map<const Expr*, std::uint16_t> number;
+  collect(v.expr, order, number);
+
+  auto loop = std::make_shared<Loop>();
+  Step step;
+  step.run = run_loop;
+  step.name = name;
+  loop->rank = static_cast<std::uint16_t>(rank);
+  for (Dim d : v.type.shape()) step.ints.push_back(sizes.of(d));
+  auto add_affine = [&](const Affine& at) {
+    const auto first = static_cast<std::uint16_t>(step.ints.size());
+    step.ints.push_back(sizes.of(at.offset));
+    for (Dim d : at.strides) step.ints.push_back(sizes.of(d));
+    return first;
+  };
+  std::vector<bool> same_place;  // by storage read: every read is of what is written there
+  for (const ExprRef& e : order) {
+    Loop::Op op;
+    op.dtype = e->dtype;
+    switch (e->kind) {
+      case Expr::Kind::read: {
+        op.kind = Loop::Op::Kind::load;
+        const auto it = std::ranges::find(step.storages, e->storage);
+        op.array = static_cast<std::uint16_t>(it - step.storages.begin());
+        if (it == step.storages.end()) {
+          step.storages.push_back(e->storage);
+          same_place.push_back(true);
+        }
+        same_place[op.array] = same_place[op.array] && e->at == target.at;
+        op.ints = add_affine(e->at);
+        break;
+      }
+      case Expr::Kind::position:
+        op.kind = Loop::Op::Kind::position;
+        op.ints = add_affine(e->at);
+        break;
+      case Expr::Kind::literal:
+        op.kind = Loop::Op::Kind::literal;
+        std::memcpy(&op.bits, e->value.data(), e->value.bytes());
+        break;
+      case Expr::Kind::op: {
+        op.kind = Loop::Op::Kind::op;
+        DType in[3] = {};
+        for (std::size_t k = 0; k < e->args.size(); ++k) {
+          op.args[k] = number.at(e->args[k].get());
+          in[k] = e->args[k]->dtype;
+        }
+        // Unused operands name one that is there.
+        for (std::size_t k = e->args.size(); k < 3; ++k) op.args[k] = op.args[0];
+        const TileKernel kernel = find_tile(*e->op, e->attr.get(), {in, e->args.size()}, e->dtype);
+        internal_check(kernel.run != nullptr, "an operation has no tile kernel");
+        op.run = kernel.run;
+        op.data = kernel.data;
+        if (e->attr) loop->attrs.push_back(e->attr);
+        break;
+      }
+    }
+    loop->ops.push_back(op);
+  }
+  loop->fold = fold;
+  loop->folded = folded;
+  loop->result_ints = add_affine(target.at);
+  step.reads = static_cast<std::uint32_t>(step.storages.size());
+  loop->result_array = static_cast<std::uint16_t>(step.reads);
+  step.storages.push_back(target.storage);
+  for (std::size_t k = 0; k < same_place.size() && k < 64; ++k) {
+    if (same_place[k] && !fold) step.in_place |= std::uint64_t{1} << k;
+  }
+  assign_places(*loop);
+  step.scratch = loop->scratch_bytes();
+  step.data = std::move(loop);
+  emit_step(std::move(step));
+}
+
+void Emitter::compute(const Value& v, const Target& target, const char* name) {
+  if (count_parts(v.expr) > Loop::kMaxOps) return compute(split(v), target, name);
+  emit_loop(v, nullptr, 0, target, name);
+}
+
+void Emitter::fold(const Value& v, const Fold& fold, std::span<const std::int64_t> axes,
+                   const Target& target, const char* name) {
+  if (count_parts(v.expr) > Loop::kMaxOps) {
+    return this->fold(split(v), fold, axes, target, name);
+  }
+  std::uint32_t folded = 0;
+  for (std::int64_t axis : axes) folded |= std::uint32_t{1} << axis;
+  Affine over{target.at.offset, {}};
+  std::size_t kept = 0;
+  for (int axis = 0; axis < v.type.rank(); ++axis) {
+    over.strides.push_back((folded >> axis) & 1 ? Dim(0) : target.at.strides[kept++]);
+  }
+  emit_loop(v, &fold, folded, {target.storage, std::move(over)}, name);
+}
+
+Value Emitter::lying(const Value& v, const char* name) {
+  if (v.expr->kind == Expr::Kind::read) return v;
+  return dense_value(v.type, copy(v, name));
+}
+
+StorageId Emitter::dense(const Value& v, const char* name) {
+  if (const auto s = whole_storage(v)) return *s;
+  return copy(v, name);
+}
+
+StorageId Emitter::copy(const Value& v, const char* name) {
+  const StorageId to = storage(v.type);
+  if (whole_storage(v)) copies.push_back(here());
+  compute(v, {to, {0, dense_strides(v.type.shape())}}, name);
+  return to;
+}
+
+}  // namespace tlaloc::cpu

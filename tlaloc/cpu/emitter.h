@@ -1,0 +1,96 @@
+// Writes a program: storages, steps over them and the code that runs the steps.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "tlaloc/cpu/expr.h"
+#include "tlaloc/cpu/program.h"
+#include "tlaloc/cpu/tiles.h"
+
+namespace tlaloc::cpu {
+
+/// Where a loop writes.
+struct Target {
+  StorageId storage;
+  Affine at;
+};
+
+class Emitter {
+ public:
+  explicit Emitter(ir::GraphRef g);
+
+  SizeTable sizes;
+  Program program;
+  /// Loops as ranges of instructions, inner ones before outer ones.
+  struct Range {
+    std::uint32_t begin, end;
+  };
+  std::vector<Range> loops;
+  /// Steps that do nothing but copy one whole storage to another one, which may become one.
+  std::vector<std::uint32_t> copies;  // positions in the code, in the order to try
+
+  /// The origin of what is emitted from now on.
+  ir::OriginRef origin;
+
+  // ---- code ----
+  std::uint32_t here() const { return static_cast<std::uint32_t>(program.code.size()); }
+  std::uint32_t emit(Instruction i);
+  void land(std::uint32_t jump) { program.code[jump].target = here(); }
+  void emit_point(std::uint32_t point) { emit({.code = Code::point, .index = point}); }
+  void emit_step(Step s);
+  void set(Slot to, Slot from) { emit({.code = Code::set, .a = to, .b = from}); }
+
+  // ---- storages ----
+  StorageId constant(const HostArray& value);
+  /// A new storage for values of this type: in the arena, or made here if its size is known only
+  /// now.
+  StorageId storage(ir::Type type);
+  /// A dynamic storage without memory yet.
+  StorageId unmade(DType dtype);
+  void make(StorageId s, ir::Dim elements);
+  void grow(StorageId s, ir::Dim elements);
+
+  /// Fails at run time if a size of the type is negative; nothing for constant sizes. `stated`:
+  /// the type as the user's graph has it.
+  void check_type(ir::Type type, ir::Type stated, const char* op);
+  /// Checks made in a branch or a loop say nothing about what comes behind it.
+  class Scope {
+   public:
+    explicit Scope(Emitter& e) : e_(e), checked_(e.checked_) {}
+    ~Scope() { e_.checked_ = std::move(checked_); }
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+
+   private:
+    Emitter& e_;
+    std::vector<ir::Type> checked_;
+  };
+
+  // ---- loops ----
+  /// Computes all elements of a value into a target.
+  void compute(const Value& v, const Target& target, const char* name);
+  /// Folds a value over axes; the target has an axis for each that is kept.
+  void fold(const Value& v, const Fold& fold, std::span<const std::int64_t> axes,
+            const Target& target, const char* name);
+  /// The value, lying somewhere: dense in a new storage if it was yet to be computed.
+  Value lying(const Value& v, const char* name);
+  /// The storage of which the value is the dense content.
+  StorageId dense(const Value& v, const char* name);
+  /// A dense value in a storage of its own, which may be written.
+  StorageId copy(const Value& v, const char* name);
+
+ private:
+  void emit_loop(const Value& v, const Fold* fold, std::uint32_t folded, const Target& target,
+                 const char* name);
+  Value split(const Value& v);
+
+  std::vector<ir::Type> checked_;
+  std::unordered_map<const void*, StorageId> constants_;
+};
+
+}  // namespace tlaloc::cpu

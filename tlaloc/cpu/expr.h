@@ -1,0 +1,77 @@
+// What a value is while a program is planned: elements that lie somewhere, or how to compute them.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "tlaloc/cpu/program.h"
+#include "tlaloc/ir/graph.h"
+
+namespace tlaloc::cpu {
+
+struct Expr;
+using ExprRef = std::shared_ptr<const Expr>;
+
+/// Position = offset + sum of index_k * strides[k].
+struct Affine {
+  ir::Dim offset;
+  std::vector<ir::Dim> strides;
+  bool operator==(const Affine&) const = default;
+};
+
+/// One element as a function of an index. All parts of an expression have one index space.
+struct Expr {
+  enum class Kind : std::uint8_t {
+    read,      ///< the element of a storage at a position
+    literal,   ///< the same everywhere
+    position,  ///< the position itself, as a number
+    op,        ///< an elementwise op of `args`
+  } kind;
+  DType dtype;
+  StorageId storage = 0;
+  Affine at;
+  HostArray value;  ///< literal: of rank 0
+  const ir::OpDef* op = nullptr;
+  ir::AttrRef attr;
+  std::vector<ExprRef> args;
+};
+
+struct Value {
+  ir::Type type;  ///< as it is stored, in the program's dims
+  ExprRef expr;
+};
+
+/// Strides of a dense row-major array.
+std::vector<ir::Dim> dense_strides(std::span<const ir::Dim> shape);
+bool is_dense(const Affine& at, std::span<const ir::Dim> shape);
+
+ExprRef read(DType dtype, StorageId storage, Affine at);
+/// The whole of a storage as a dense value.
+Value dense_value(ir::Type type, StorageId storage);
+ExprRef literal(HostArray value);
+
+/// The storage of a value that is its dense content and nothing else.
+std::optional<StorageId> whole_storage(const Value& v);
+
+/// The value with its index space changed: `change` maps what each part reads. nullopt from it
+/// stops: the value must lie somewhere first.
+std::optional<Value> view(const Value& v, ir::Type type,
+                          const std::function<std::optional<Affine>(const Affine&)>& change);
+
+// The ops that only move elements, as changes of what is read; nullopt as above.
+std::optional<Value> broadcast(const Value& v, ir::Type type, std::span<const std::int64_t> axes);
+std::optional<Value> transpose(const Value& v, ir::Type type,
+                               std::span<const std::int64_t> permutation);
+std::optional<Value> slice(const Value& v, ir::Type type, std::span<const ir::Dim> start,
+                           std::span<const ir::Dim> strides);
+std::optional<Value> reverse(const Value& v, ir::Type type, std::span<const std::int64_t> axes);
+std::optional<Value> reshape(const Value& v, ir::Type type);
+/// Row `index` along the leading axis.
+std::optional<Value> row(const Value& v, ir::Dim index);
+/// `count` rows from `first` on.
+std::optional<Value> rows(const Value& v, ir::Dim first, ir::Dim count);
+
+}  // namespace tlaloc::cpu

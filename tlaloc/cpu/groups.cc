@@ -1,0 +1,93 @@
+#include "tlaloc/cpu/groups.h"
+
+#include "tlaloc/cpu/tiles.h"
+#include "tlaloc/ops/rows.h"
+
+namespace tlaloc::cpu {
+namespace {
+
+using ops::OpId;
+
+/// Operations in one group: as many as keep a loop's registers in the first-level cache.
+constexpr std::uint32_t kMaxGroup = 32;
+constexpr std::uint32_t kNobody = ir::kNoNode;
+constexpr std::uint32_t kSeveral = ir::kNoNode - 1;
+
+bool has_tile(const ir::Graph& g, const ir::Node& n) {
+  if (n.result_count() != 1 || n.operands().empty() || n.operands().size() > 3) return false;
+  DType in[3] = {};
+  for (std::size_t k = 0; k < n.operands().size(); ++k) {
+    const ir::Type t = g.type(n.operand(k));
+    if (t.encoding()) return false;
+    // A bitcast may change the rank; the bounds of a clamp may be scalars.
+    const int rank = n.result_types()[0].rank();
+    if (t.rank() != rank && (t.rank() != 0 || &n.op() != &ops::rows::Clamp)) return false;
+    in[k] = t.dtype();
+  }
+  return find_tile(n.op(), n.attr().get(), {in, n.operands().size()}, n.result_types()[0].dtype())
+             .run != nullptr;
+}
+
+/// Whether a moved value can be computed where it is read.
+bool moves_in_loops(const ir::Node& n) {
+  switch (static_cast<OpId>(n.op().id)) {
+    case OpId::Transpose:
+    case OpId::Reverse:
+    case OpId::Slice:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+NodeClass class_of(const ir::Graph& g, const ir::Node& n) {
+  switch (static_cast<OpId>(n.op().id)) {
+    case OpId::Constant:
+    case OpId::Iota:
+    case OpId::DimValue:
+      return NodeClass::leaf;
+    case OpId::BroadcastInDim:
+    case OpId::Reshape:
+    case OpId::Transpose:
+    case OpId::Slice:
+    case OpId::Reverse:
+    case OpId::OptimizationBarrier:
+    case OpId::StopGradient:
+      return g.type(n.operand(0)).encoding() ? NodeClass::other : NodeClass::moved;
+    default:
+      break;
+  }
+  if (!n.regions().empty()) return NodeClass::other;
+  if (n.operands().size() == 1 && find_fold(n.op(), g.type(n.operand(0)).dtype())) {
+    return NodeClass::fold;
+  }
+  return has_tile(g, n) ? NodeClass::elementwise : NodeClass::other;
+}
+
+Groups find_groups(const ir::Graph& g) {
+  const auto count = static_cast<std::uint32_t>(g.node_count());
+  Groups r{std::vector<NodeClass>(count), std::vector<std::uint32_t>(count)};
+  std::vector<std::uint32_t> reader(g.value_count(), kNobody);  // the one group that reads it
+  std::vector<std::uint32_t> members(count);
+  auto read_by = [&](ir::ValueId v, std::uint32_t who) {
+    reader[v] = reader[v] == kNobody || reader[v] == who ? who : kSeveral;
+  };
+  for (ir::ValueId v : g.results()) reader[v] = kSeveral;
+  for (std::uint32_t i = count; i-- > 0;) {
+    const ir::Node n = g.node(i);
+    const NodeClass k = r.classes[i] = class_of(g, n);
+    const bool joins = k == NodeClass::elementwise || k == NodeClass::moved;
+    const std::uint32_t one = joins ? reader[n.result()] : kSeveral;
+    const bool inside = one != kNobody && one != kSeveral && members[one] < kMaxGroup;
+    r.root[i] = inside ? one : i;
+    if (k == NodeClass::elementwise) ++members[r.root[i]];
+    const bool fuses = k == NodeClass::elementwise || k == NodeClass::fold ||
+                       (k == NodeClass::moved && inside && moves_in_loops(n));
+    for (ir::ValueId v : n.operands()) read_by(v, fuses ? r.root[i] : kSeveral);
+  }
+  return r;
+}
+
+}  // namespace tlaloc::cpu

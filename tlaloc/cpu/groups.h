@@ -1,0 +1,29 @@
+// Which operations of a graph are computed together, in the loop of one of them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "tlaloc/ir/graph.h"
+
+namespace tlaloc::cpu {
+
+enum class NodeClass : std::uint8_t {
+  leaf,         ///< needs no operands: a constant, an iota, a size
+  elementwise,  ///< has a tile kernel
+  moved,        ///< the same elements elsewhere: a view, mostly
+  fold,         ///< a reduction with tile kernels
+  other,
+};
+NodeClass class_of(const ir::Graph& g, const ir::Node& n);
+
+struct Groups {
+  std::vector<NodeClass> classes;  ///< by node
+  /// By node: the one in whose loop it is computed; itself if its value lies in memory.
+  std::vector<std::uint32_t> root;
+};
+/// Joins an operation with what reads it where that is one group alone, so that no value is
+/// computed twice.
+Groups find_groups(const ir::Graph& g);
+
+}  // namespace tlaloc::cpu

@@ -1,0 +1,208 @@
+#include "tlaloc/cpu/lifetimes.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+namespace tlaloc::cpu {
+namespace {
+
+constexpr std::uint32_t kNoLoop = ~std::uint32_t{0};
+
+/// What one instruction does with a storage.
+struct Access {
+  bool writes = false;
+  /// It reads, and may write the same elements in the same step.
+  bool in_place = true;
+};
+using Accesses = std::map<std::uint32_t, Access>;  // by position in the code
+
+class Merger {
+ public:
+  explicit Merger(Emitter& e) : e_(e), p_(e.program) {
+    find_loops();
+    find_accesses();
+  }
+
+  void run() {
+    // Moves at the end of a loop before copies in it, outer loops before inner ones: what is merged
+    // into a carry first can be updated in it.
+    std::vector<std::uint32_t> copies = e_.copies;
+    std::ranges::sort(copies, std::greater<>());
+    for (std::uint32_t at : copies) try_merge(at);
+    rename();
+    find_lifetimes();
+    find_donors();
+  }
+
+ private:
+  void find_loops() {
+    loop_.assign(p_.code.size() + 1, kNoLoop);
+    parent_.assign(e_.loops.size(), kNoLoop);
+    for (std::uint32_t k = 0; k < e_.loops.size(); ++k) {
+      std::uint32_t i = e_.loops[k].begin;
+      while (i < e_.loops[k].end) {
+        if (loop_[i] == kNoLoop) {
+          loop_[i++] = k;
+          continue;
+        }
+        // A loop inside this one: step over the outermost of them.
+        std::uint32_t inner = loop_[i];
+        while (parent_[inner] != kNoLoop) inner = parent_[inner];
+        parent_[inner] = k;
+        i = e_.loops[inner].end;
+      }
+    }
+  }
+
+  void touch(StorageId s, std::uint32_t at, Access a) {
+    auto [it, added] = accesses_[s].try_emplace(at, a);
+    if (added) return;
+    it->second.writes = it->second.writes || a.writes;
+    it->second.in_place = it->second.in_place && a.in_place;
+  }
+  void find_accesses() {
+    accesses_.resize(p_.storages.size());
+    to_.resize(p_.storages.size());
+    for (StorageId s = 0; s < to_.size(); ++s) to_[s] = s;
+    for (std::uint32_t i = 0; i < p_.code.size(); ++i) {
+      const Instruction& in = p_.code[i];
+      switch (in.code) {
+        case Code::step: {
+          const Step& s = p_.steps[in.index];
+          for (std::size_t k = 0; k < s.storages.size(); ++k) {
+            const bool writes = k >= s.reads;
+            touch(s.storages[k], i, {writes, writes || (k < 64 && ((s.in_place >> k) & 1))});
+          }
+          break;
+        }
+        case Code::jump_unless:
+        case Code::load:
+          touch(in.index, i, {false, false});
+          break;
+        case Code::hold:
+        case Code::make:
+        case Code::grow:
+          touch(in.index, i, {true, false});
+          break;
+        default:
+          break;
+      }
+    }
+    const auto end = static_cast<std::uint32_t>(p_.code.size());
+    for (const Program::Result& r : p_.results) touch(r.storage, end, {false, false});
+  }
+
+  StorageId find(StorageId s) {
+    while (to_[s] != s) s = to_[s] = to_[to_[s]];
+    return s;
+  }
+
+  /// The copy at `at` is V -> S. They can be one piece of memory if all that happens to V happens
+  /// in [d, at], in one run through the code of one loop, and nothing happens to S meanwhile but
+  /// that the step at d may read the elements that it writes.
+  void try_merge(std::uint32_t at) {
+    const Step& copy = p_.steps[p_.code[at].index];
+    const StorageId v = find(copy.storages[0]), s = find(copy.storages[1]);
+    if (v == s) return drop(at, v);
+    const Storage &from = p_.storages[v], &to = p_.storages[s];
+    if (from.kind != Storage::Kind::planned || to.kind != Storage::Kind::planned) return;
+    if (from.dtype != to.dtype || from.elements != to.elements) return;
+    const Accesses &av = accesses_[v], &as = accesses_[s];
+    const std::uint32_t first = av.begin()->first;
+    if (av.rbegin()->first > at || loop_[first] != loop_[at]) return;
+    for (auto it = as.lower_bound(first); it != as.end() && it->first < at; ++it) {
+      if (it->first > first || it->second.writes || !it->second.in_place) return;
+    }
+    // The step at `first` must be one that computes element by element.
+    merge(v, s);
+    drop(at, find(s));
+  }
+
+  void merge(StorageId a, StorageId b) {
+    if (accesses_[a].size() > accesses_[b].size()) std::swap(a, b);
+    for (const auto& [at, access] : accesses_[a]) touch(b, at, access);
+    accesses_[a].clear();
+    to_[a] = b;
+    p_.storages[a].kind = Storage::Kind::none;
+  }
+  /// The copy of a storage onto itself.
+  void drop(std::uint32_t at, StorageId s) {
+    p_.code[at].code = Code::nothing;
+    accesses_[s].erase(at);
+  }
+
+  void rename() {
+    for (Step& s : p_.steps) {
+      for (StorageId& id : s.storages) id = find(id);
+    }
+    for (Instruction& in : p_.code) {
+      switch (in.code) {
+        case Code::jump_unless:
+        case Code::load:
+        case Code::hold:
+        case Code::make:
+        case Code::grow:
+          in.index = find(in.index);
+          break;
+        default:
+          break;
+      }
+    }
+    for (Program::Result& r : p_.results) r.storage = find(r.storage);
+  }
+
+  void find_lifetimes() {
+    for (StorageId s = 0; s < p_.storages.size(); ++s) {
+      Storage& storage = p_.storages[s];
+      const Accesses& a = accesses_[s];
+      if (a.empty()) {
+        if (storage.kind == Storage::Kind::planned) storage.kind = Storage::Kind::none;
+        continue;
+      }
+      storage.first = a.begin()->first;
+      storage.last = a.rbegin()->first;
+      // What a loop reads it reads again in the next trip.
+      for (std::uint32_t l = loop_[storage.last]; l != kNoLoop; l = parent_[l]) {
+        if (storage.first < e_.loops[l].begin) storage.last = e_.loops[l].end;
+      }
+    }
+  }
+
+  /// A result may lie where an argument did if nobody reads that once the result is begun, but for
+  /// the step that begins it, element by element.
+  void find_donors() {
+    std::unordered_map<StorageId, std::uint32_t> uses;
+    for (const Program::Result& r : p_.results) ++uses[r.storage];
+    for (Program::Result& r : p_.results) {
+      const Storage& to = p_.storages[r.storage];
+      if (to.kind != Storage::Kind::planned || uses[r.storage] > 1) continue;
+      for (StorageId a = 0; a < p_.graph->param_count(); ++a) {
+        const Storage& from = p_.storages[a];
+        const Accesses& reads = accesses_[a];
+        if (from.dtype != to.dtype || from.elements != to.elements) continue;
+        if (!reads.empty()) {
+          const auto& [last, access] = *reads.rbegin();
+          // What a loop reads it reads again.
+          std::uint32_t end = last;
+          for (std::uint32_t l = loop_[last]; l != kNoLoop; l = parent_[l]) end = e_.loops[l].end;
+          if (end > to.first || (end == to.first && !access.in_place)) continue;
+        }
+        r.donors.push_back(a);
+      }
+    }
+  }
+
+  Emitter& e_;
+  Program& p_;
+  std::vector<std::uint32_t> loop_;    // innermost, by position
+  std::vector<std::uint32_t> parent_;  // by loop
+  std::vector<Accesses> accesses_;
+  std::vector<StorageId> to_;
+};
+
+}  // namespace
+
+void finish_storages(Emitter& e) { Merger(e).run(); }
+
+}  // namespace tlaloc::cpu

@@ -1,0 +1,258 @@
+#include "tlaloc/cpu/loop.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "tlaloc/base/checked.h"
+#include "tlaloc/ops/convert_element.h"
+#include "tlaloc/ops/strided.h"
+
+namespace tlaloc::cpu {
+namespace {
+
+/// Bytes of a tile of the widest elements.
+constexpr std::size_t kPlaceBytes = usize(kTile) * 8;
+/// Streams of positions that one loop moves through: loads, counted positions, the result.
+constexpr std::size_t kMaxStreams = Loop::kMaxOps + 1;
+
+void fill(void* to, DType t, const void* value, std::int64_t n) {
+  ops::by_size(t, [&]<class U>(TypeTag<U>) {
+    U x;
+    std::memcpy(&x, value, sizeof x);
+    std::fill_n(static_cast<U*>(to), n, x);
+  });
+}
+void gather(void* to, DType t, const std::byte* from, std::int64_t stride, std::int64_t n) {
+  ops::by_size(t, [&]<class U>(TypeTag<U>) {
+    const U* x = reinterpret_cast<const U*>(from);
+    U* y = static_cast<U*>(to);
+    for (std::int64_t i = 0; i < n; ++i) y[i] = x[i * stride];
+  });
+}
+void scatter(std::byte* to, DType t, const void* from, std::int64_t stride, std::int64_t n) {
+  ops::by_size(t, [&]<class U>(TypeTag<U>) {
+    U* y = reinterpret_cast<U*>(to);
+    const U* x = static_cast<const U*>(from);
+    for (std::int64_t i = 0; i < n; ++i) y[i * stride] = x[i];
+  });
+}
+void count(void* to, DType t, std::int64_t first, std::int64_t step, std::int64_t n) {
+  dispatch(t, [&]<class T>(TypeTag<T>) {
+    T* y = static_cast<T*>(to);
+    for (std::int64_t i = 0; i < n; ++i) y[i] = ops::convert_element<T>(first + i * step);
+  });
+}
+
+/// One run of a loop over concrete sizes.
+class Runner {
+ public:
+  Runner(const Loop& loop, const KernelCall& call) : loop_(loop), call_(call) {
+    for (std::size_t i = 0; i < loop.ops.size(); ++i) {
+      if (has_stream(loop.ops[i])) add_stream(loop.ops[i].ints);
+    }
+    result_ = streams_;
+    add_stream(loop.result_ints);
+    collapse();
+  }
+
+  void run() {
+    for (std::size_t k = 0; k < rank_; ++k) {
+      const bool folded = folded_[k];
+      if (extents_[k] == 0 && !(loop_.fold && folded)) return;
+    }
+    prepare();
+    if (loop_.fold) {
+      run_fold();
+    } else {
+      run_map();
+    }
+  }
+
+ private:
+  static bool has_stream(const Loop::Op& op) {
+    return op.kind == Loop::Op::Kind::load || op.kind == Loop::Op::Kind::position;
+  }
+  void add_stream(std::uint16_t ints) {
+    base_[streams_] = call_.ints[ints];
+    source_[streams_++] = call_.ints + ints + 1;
+  }
+
+  /// Axes of size 1 vanish; neighbours that all streams walk as one axis become one.
+  void collapse() {
+    for (std::size_t k = 0; k < loop_.rank; ++k) {
+      const std::int64_t extent = call_.ints[k];
+      const bool folded = (loop_.folded >> k) & 1;
+      if (extent == 1) continue;
+      bool merges = rank_ > 0 && folded_[rank_ - 1] == folded;
+      for (std::size_t s = 0; s < streams_ && merges; ++s) {
+        merges = stride_[rank_ - 1][s] == source_[s][k] * extent;
+      }
+      if (!merges) {
+        extents_[rank_] = 1;
+        folded_[rank_++] = folded;
+      }
+      extents_[rank_ - 1] *= extent;
+      for (std::size_t s = 0; s < streams_; ++s) stride_[rank_ - 1][s] = source_[s][k];
+    }
+    if (rank_ == 0) {
+      extents_[0] = 1;
+      folded_[0] = false;
+      for (std::size_t s = 0; s < streams_; ++s) stride_[0][s] = 0;
+      rank_ = 1;
+    }
+    inner_ = rank_ - 1;
+  }
+
+  std::byte* place(std::size_t op) const { return call_.scratch + loop_.places[op] * kPlaceBytes; }
+  std::byte* accumulator() const { return call_.scratch + loop_.place_count * kPlaceBytes; }
+
+  /// What is the same in all tiles.
+  void prepare() {
+    const std::int64_t n = std::min(kTile, extents_[inner_]);
+    for (std::size_t i = 0; i < loop_.ops.size(); ++i) {
+      const Loop::Op& op = loop_.ops[i];
+      reg_[i] = place(i);
+      if (op.kind == Loop::Op::Kind::literal) fill(place(i), op.dtype, &op.bits, n);
+    }
+  }
+
+  /// Computes one tile; returns where its result lies. `at`: positions of the tile's first element.
+  const void* tile(const std::int64_t* at, std::int64_t n, std::byte* out) {
+    std::size_t stream = 0;
+    const std::size_t last = loop_.ops.size() - 1;
+    for (std::size_t i = 0; i <= last; ++i) {
+      const Loop::Op& op = loop_.ops[i];
+      switch (op.kind) {
+        case Loop::Op::Kind::load: {
+          const std::int64_t step = stride_[inner_][stream];
+          const std::byte* from = call_.storages[op.array] + at[stream] * byte_size(op.dtype);
+          if (step == 1 || n == 1) {
+            reg_[i] = from;
+          } else if (step == 0) {
+            fill(place(i), op.dtype, from, n);
+            reg_[i] = place(i);
+          } else {
+            gather(place(i), op.dtype, from, step, n);
+            reg_[i] = place(i);
+          }
+          ++stream;
+          break;
+        }
+        case Loop::Op::Kind::position:
+          count(place(i), op.dtype, at[stream], stride_[inner_][stream], n);
+          ++stream;
+          break;
+        case Loop::Op::Kind::literal:
+          break;
+        case Loop::Op::Kind::op: {
+          const void* in[3] = {reg_[op.args[0]], reg_[op.args[1]], reg_[op.args[2]]};
+          void* to = i == last && out ? out : place(i);
+          op.run(to, in, n, op.data);
+          reg_[i] = to;
+          break;
+        }
+      }
+    }
+    return reg_[last];
+  }
+
+  /// Calls visit(at) for all indices of the axes that `wanted` says, from `at` on.
+  template <class W, class F>
+  void walk(std::size_t axis, std::int64_t* at, const W& wanted, const F& visit) {
+    while (axis < rank_ && !wanted(axis)) ++axis;
+    if (axis == rank_) return visit(at);
+    std::array<std::int64_t, kMaxStreams> here;
+    std::copy_n(at, streams_, here.begin());
+    for (std::int64_t i = 0; i < extents_[axis]; ++i) {
+      walk(axis + 1, here.data(), wanted, visit);
+      for (std::size_t s = 0; s < streams_; ++s) here[s] += stride_[axis][s];
+    }
+  }
+  /// Calls visit(at, n) for the tiles of the innermost axis.
+  template <class F>
+  void tiles(const std::int64_t* at, const F& visit) {
+    std::array<std::int64_t, kMaxStreams> here;
+    std::copy_n(at, streams_, here.begin());
+    for (std::int64_t i = 0; i < extents_[inner_]; i += kTile) {
+      const std::int64_t n = std::min(kTile, extents_[inner_] - i);
+      visit(here.data(), n);
+      for (std::size_t s = 0; s < streams_; ++s) here[s] += n * stride_[inner_][s];
+    }
+  }
+
+  void run_map() {
+    const DType t = loop_.ops.back().dtype;
+    const std::int64_t step = stride_[inner_][result_];
+    walk(
+        0, base_.data(), [&](std::size_t axis) { return axis != inner_; },
+        [&](std::int64_t* outer) {
+          tiles(outer, [&](const std::int64_t* at, std::int64_t n) {
+            std::byte* to = call_.storages[loop_.result_array] + at[result_] * byte_size(t);
+            const bool direct = step == 1 || n == 1;
+            const void* r = tile(at, n, direct ? to : nullptr);
+            if (!direct) {
+              scatter(to, t, r, step, n);
+            } else if (r != to) {
+              std::memcpy(to, r, usize(n) * usize(byte_size(t)));
+            }
+          });
+        });
+  }
+
+  void run_fold() {
+    const Fold& fold = *loop_.fold;
+    const DType t = loop_.ops.back().dtype;
+    const bool along = folded_[inner_];
+    auto kept = [&](std::size_t axis) { return axis != inner_ && !folded_[axis]; };
+    auto reduced = [&](std::size_t axis) { return axis != inner_ && folded_[axis]; };
+    auto store = [&](const std::int64_t* at, std::int64_t n) {
+      std::byte* to = call_.storages[loop_.result_array] + at[result_] * byte_size(t);
+      const std::int64_t step = along ? 1 : stride_[inner_][result_];
+      if (step == 1 || n == 1) return fold.finish(to, accumulator(), n);
+      // The tile's register is free by now: all of it is folded.
+      std::byte* rounded = accumulator() + kPlaceBytes;
+      fold.finish(rounded, accumulator(), n);
+      scatter(to, t, rounded, step, n);
+    };
+    walk(0, base_.data(), kept, [&](std::int64_t* outer) {
+      if (along) {
+        fold.start(accumulator(), 1);
+        walk(0, outer, reduced, [&](std::int64_t* line) {
+          tiles(line, [&](const std::int64_t* at, std::int64_t n) {
+            fold.along(accumulator(), tile(at, n, nullptr), n);
+          });
+        });
+        return store(outer, 1);
+      }
+      tiles(outer, [&](const std::int64_t* first, std::int64_t n) {
+        fold.start(accumulator(), n);
+        std::array<std::int64_t, kMaxStreams> from;
+        std::copy_n(first, streams_, from.begin());
+        walk(0, from.data(), reduced,
+             [&](std::int64_t* at) { fold.across(accumulator(), tile(at, n, nullptr), n); });
+        store(first, n);
+      });
+    });
+  }
+
+  const Loop& loop_;
+  const KernelCall& call_;
+  std::size_t rank_ = 0, inner_ = 0, streams_ = 0, result_ = 0;
+  std::array<std::int64_t, Loop::kMaxRank + 1> extents_{};
+  std::array<bool, Loop::kMaxRank + 1> folded_{};
+  std::array<std::int64_t, kMaxStreams> base_{};
+  std::array<const std::int64_t*, kMaxStreams> source_{};
+  std::array<std::array<std::int64_t, kMaxStreams>, Loop::kMaxRank + 1> stride_;
+  std::array<const void*, Loop::kMaxOps> reg_{};
+};
+
+}  // namespace
+
+std::size_t Loop::scratch_bytes() const {
+  return (usize(place_count) + (fold ? 2 : 0)) * kPlaceBytes;
+}
+
+void run_loop(const KernelCall& call) { Runner(*static_cast<const Loop*>(call.data), call).run(); }
+
+}  // namespace tlaloc::cpu

@@ -1,0 +1,46 @@
+// A loop nest over one index space: reads elements, computes on them, writes or folds the result.
+// Tier 0 runs it by tiles of the innermost axis with one precompiled kernel per operation.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "tlaloc/cpu/program.h"
+#include "tlaloc/cpu/tiles.h"
+
+namespace tlaloc::cpu {
+
+/// What a loop computes; its sizes are the step's integers:
+///   extents of the space, then for each read array and each position: offset and strides,
+///   then offset and strides of the result over the space (0 along folded axes).
+/// Without a fold the result has the space's elements; with one, those of the kept axes.
+struct Loop {
+  static constexpr std::size_t kMaxRank = 24, kMaxOps = 64;
+  struct Op {
+    enum class Kind : std::uint8_t { load, literal, position, op } kind;
+    DType dtype;              ///< of the register
+    std::uint16_t array = 0;  ///< load: of the step's storages; position: none
+    std::uint16_t ints = 0;   ///< load, position: where offset and strides begin
+    TileFn run = nullptr;     ///< op
+    std::uint16_t args[3] = {};
+    std::uint64_t bits = 0;      ///< literal
+    const void* data = nullptr;  ///< op: what its kernel needs beside the operands
+  };
+  std::uint16_t rank = 0;
+  std::vector<Op> ops;             ///< the last one's register is the result
+  std::vector<ir::AttrRef> attrs;  ///< kept alive for Op::data
+  /// Registers: op -> place in the scratch memory; a place is free again after the last use.
+  std::vector<std::uint16_t> places;
+  std::uint16_t place_count = 0;
+  std::uint16_t result_ints = 0;
+  std::uint16_t result_array = 0;
+  const Fold* fold = nullptr;
+  std::uint32_t folded = 0;  ///< one bit per axis
+
+  std::size_t scratch_bytes() const;
+};
+
+/// A KernelFn; `data` is a Loop.
+void run_loop(const KernelCall& call);
+
+}  // namespace tlaloc::cpu

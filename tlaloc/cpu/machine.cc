@@ -1,0 +1,316 @@
+#include "tlaloc/cpu/machine.h"
+
+#include <algorithm>
+#include <chrono>
+#include <new>
+
+#include "tlaloc/base/error.h"
+#include "tlaloc/cpu/arena.h"
+#include "tlaloc/cpu/ragged.h"
+#include "tlaloc/runtime/arguments.h"
+
+namespace tlaloc::cpu {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::size_t kAlignment = 64;
+
+std::byte* aligned(std::byte* p) {
+  const auto at = reinterpret_cast<std::uintptr_t>(p);
+  return p + (kAlignment - at % kAlignment) % kAlignment;
+}
+std::size_t bytes_of(const Storage& s, std::int64_t elements) {
+  if (elements == kPoison) throw_size_overflow();
+  return usize(checked_mul(std::max<std::int64_t>(elements, 0), byte_size(s.dtype)));
+}
+
+std::int64_t nanoseconds(Clock::duration d) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(d).count();
+}
+
+}  // namespace
+
+Frame::Frame(const Program& p)
+    : slots(p.slots),
+      storages(p.storages.size()),
+      dynamic(p.storages.size()),
+      scratch_memory_(new std::byte[p.scratch + kAlignment]) {
+  scratch = aligned(scratch_memory_.get());
+  for (StorageId s = 0; s < p.storages.size(); ++s) {
+    if (p.storages[s].kind != Storage::Kind::constant) continue;
+    // Never written: kernels take all operands as one kind of pointer.
+    storages[s] =
+        static_cast<std::byte*>(const_cast<void*>(p.constants[p.storages[s].index].data()));
+  }
+}
+
+void Frame::plan_memory(const Program& p) {
+  std::vector<std::int64_t> sizes;
+  for (Slot s : p.entry) sizes.push_back(slots[s]);
+  if (planned_ && sizes == planned_for_) return;
+  planned_ = false;
+  evaluate(p.points[0], slots.data());
+  const ArenaPlan plan = plan_arena(p, slots);
+  if (plan.bytes > arena_capacity_ || !arena_) {
+    arena_.reset();
+    arena_.reset(new std::byte[plan.bytes + kAlignment]);
+    arena_capacity_ = plan.bytes;
+  }
+  arena_bytes_ = plan.bytes;
+  std::byte* base = aligned(arena_.get());
+  for (StorageId s = 0; s < p.storages.size(); ++s) {
+    if (p.storages[s].kind == Storage::Kind::planned) storages[s] = base + plan.offsets[s];
+  }
+  planned_for_ = std::move(sizes);
+  planned_ = true;
+}
+
+namespace {
+
+class Run {
+ public:
+  Run(const Program& p, Frame& f, RunInputs in) : p_(p), f_(f), in_(std::move(in)) {}
+
+  RunOutputs run() {
+    for (std::size_t i = 0; i < p_.entry.size(); ++i) f_.slots[p_.entry[i]] = in_.dims[i];
+    f_.plan_memory(p_);
+    place_arguments();
+    execute();
+    return outputs();
+  }
+
+ private:
+  void place_arguments() {
+    for (StorageId k = 0; k < in_.args.size(); ++k) {
+      f_.storages[k] = static_cast<std::byte*>(const_cast<void*>(in_.args[k].data()));
+    }
+    f_.results.assign(p_.results.size(), {});
+    for (std::size_t k = 0; k < p_.results.size(); ++k) {
+      const Program::Result& r = p_.results[k];
+      const Storage& s = p_.storages[r.storage];
+      if (s.kind != Storage::Kind::result || s.index != k) continue;
+      Extents extents = extents_of(r);
+      if (std::ranges::any_of(extents, [](std::int64_t e) { return e < 0; })) continue;
+      for (std::uint32_t donor : r.donors) {
+        if (in_.donated.empty() || !in_.donated[donor]) continue;
+        HostArray& a = in_.args[donor];
+        if (a.empty_handle() || !a.unique() || a.extents() != extents) continue;
+        f_.results[k] = std::move(a);
+        break;
+      }
+      if (f_.results[k].empty_handle()) {
+        f_.results[k] = HostArray::uninitialized(r.dtype, std::move(extents));
+      }
+      f_.storages[r.storage] = static_cast<std::byte*>(f_.results[k].mutable_data());
+    }
+  }
+
+  void execute() {
+    const auto& options = *in_.options;
+    const Clock::time_point begin = options.profile ? Clock::now() : Clock::time_point{};
+    const auto end = static_cast<std::uint32_t>(p_.code.size());
+    // The sizes of point 0 are there already.
+    for (std::uint32_t at = 1; at < end;) {
+      const Instruction& i = p_.code[at++];
+      switch (i.code) {
+        case Code::nothing:
+        case Code::hold:
+          break;
+        case Code::step:
+          if (options.cancel) poll();
+          if (options.profile) {
+            const auto start = Clock::now();
+            step(p_.steps[i.index]);
+            options.profile->record({p_.steps[i.index].name, nanoseconds(start - begin),
+                                     nanoseconds(Clock::now() - start)});
+          } else {
+            step(p_.steps[i.index]);
+          }
+          break;
+        case Code::point:
+          evaluate(p_.points[i.index], f_.slots.data());
+          break;
+        case Code::check:
+          check(p_.checks[i.index]);
+          break;
+        case Code::make:
+        case Code::grow:
+          make(i.index, f_.slots[i.a], i.code == Code::grow);
+          break;
+        case Code::jump:
+          at = i.target;
+          break;
+        case Code::jump_unless:
+          if (!*reinterpret_cast<const bool*>(f_.storages[i.index])) at = i.target;
+          break;
+        case Code::jump_if_equal:
+          if (f_.slots[i.a] == f_.slots[i.b]) at = i.target;
+          break;
+        case Code::set:
+          f_.slots[i.a] = f_.slots[i.b];
+          break;
+        case Code::add:
+          f_.slots[i.a] = checked_add(f_.slots[i.a], f_.slots[i.b]);
+          break;
+        case Code::subtract:
+          f_.slots[i.a] = checked_sub(f_.slots[i.a], f_.slots[i.b]);
+          break;
+        case Code::load:
+          f_.slots[i.a] =
+              load_integer(f_.storages[i.index], p_.storages[i.index].dtype, f_.slots[i.b]);
+          break;
+        case Code::limit:
+          if (f_.slots[i.a] >= f_.slots[i.b]) {
+            throw UserError(
+                {"TL-LOOP-001",
+                 "while",
+                 "the condition still holds after " + std::to_string(f_.slots[i.b]) + " trips",
+                 "raise max_trips",
+                 {}});
+          }
+          break;
+        case Code::poll:
+          if (options.cancel) poll();
+          break;
+      }
+    }
+  }
+
+  void poll() const {
+    if (in_.options->cancel->cancelled()) {
+      throw UserError({"TL-CANCEL-001", "", "the run was cancelled", "", {}});
+    }
+  }
+
+  void step(const Step& s) {
+    f_.operands.resize(s.storages.size());
+    for (std::size_t k = 0; k < s.storages.size(); ++k) f_.operands[k] = f_.storages[s.storages[k]];
+    f_.ints.resize(s.ints.size());
+    for (std::size_t k = 0; k < s.ints.size(); ++k) f_.ints[k] = f_.slots[s.ints[k]];
+    try {
+      s.run({f_.operands.data(), f_.ints.data(), s.data.get(), f_.scratch});
+    } catch (Error& e) {
+      if (s.origin) e.add_place(s.origin->place);
+      throw;
+    }
+  }
+
+  void make(StorageId id, std::int64_t elements, bool keep) {
+    Frame::Dynamic& d = f_.dynamic[id];
+    std::size_t bytes = bytes_of(p_.storages[id], elements);
+    if (bytes > d.bytes || !d.memory) {
+      // Twice as much each time: a history is copied a bounded number of times.
+      if (keep) bytes = std::max(bytes, 2 * d.bytes);
+      std::shared_ptr<std::byte[]> memory(new std::byte[std::max<std::size_t>(bytes, 1)]);
+      if (keep && d.memory) std::copy_n(d.memory.get(), d.bytes, memory.get());
+      d = {std::move(memory), bytes};
+    }
+    f_.storages[id] = d.memory.get();
+  }
+
+  void check(const Check& c) {
+    auto slot = [&](std::size_t k) { return f_.slots[c.slots[k]]; };
+    try {
+      switch (c.kind) {
+        case Check::Kind::type:
+          for (std::size_t k = 0; k < c.slots.size(); ++k) {
+            if (slot(k) == kPoison) throw_size_overflow();
+            if (slot(k) >= 0) continue;
+            runtime::throw_negative_size(c.type, static_cast<int>(k), slot(k), c.op);
+          }
+          break;
+        case Check::Kind::constraint: {
+          const ir::Constraint& k = c.graph->constraints()[c.constraint];
+          const std::int64_t a = slot(0), b = slot(1);
+          if (a == kPoison || b == kPoison) throw_size_overflow();
+          if (k.kind == ir::Constraint::Kind::equal ? a == b : a <= b) break;
+          runtime::throw_constraint(*c.graph, k, [&](ir::Dim d) { return size_of(c, d); });
+        }
+        case Check::Kind::length:
+          if (slot(0) >= 0) break;
+          throw UserError({"TL-SIZE-001",
+                           "scan",
+                           "the length " + c.length.to_string() + " is " + std::to_string(slot(0)),
+                           "",
+                           {}});
+        case Check::Kind::rows:
+          if (slot(0) == slot(1)) break;
+          throw UserError({"TL-SHAPE-001",
+                           "scan",
+                           "xs " + std::to_string(c.number) + " has " + std::to_string(slot(0)) +
+                               " elements where " + std::to_string(slot(1)) + " are scanned",
+                           "",
+                           {}});
+      }
+    } catch (Error& e) {
+      if (c.origin) e.add_place(c.origin->place);
+      throw;
+    }
+  }
+  /// A size of a graph that became part of the program; for messages only.
+  std::int64_t size_of(const Check& c, ir::Dim d) {
+    return d.substitute(c.dims).evaluate([&](ir::Symbol s) {
+      const auto it = std::ranges::find(p_.symbols, s.id(), &Program::Known::symbol);
+      internal_check(it != p_.symbols.end(), "a size in a message is not known");
+      return f_.slots[it->slot];
+    });
+  }
+
+  Extents extents_of(const Program::Result& r) const {
+    Extents e;
+    for (Slot s : r.extents) e.push_back(f_.slots[s]);
+    return e;
+  }
+
+  RunOutputs outputs() {
+    RunOutputs out;
+    for (const Program::Result& r : p_.results) {
+      const Storage& s = p_.storages[r.storage];
+      Extents extents = extents_of(r);
+      HostArray a;
+      switch (s.kind) {
+        case Storage::Kind::argument:
+          a = in_.args[s.index];
+          break;
+        case Storage::Kind::constant:
+          a = p_.constants[s.index];
+          break;
+        case Storage::Kind::result:
+          a = f_.results[s.index];
+          break;
+        case Storage::Kind::dynamic:
+          out.results.push_back(HostArray::external(r.dtype, std::move(extents),
+                                                    f_.dynamic[r.storage].memory.get(),
+                                                    f_.dynamic[r.storage].memory));
+          continue;
+        default:
+          throw InternalError("a result lies nowhere");
+      }
+      if (a.extents() != extents) a = a.reshaped(std::move(extents));
+      out.results.push_back(std::move(a));
+    }
+    // The caller's now.
+    f_.results.clear();
+    for (const Program::Result& r : p_.results) {
+      if (p_.storages[r.storage].kind == Storage::Kind::dynamic) f_.dynamic[r.storage] = {};
+    }
+    for (Slot s : p_.result_dims) out.dims.push_back(f_.slots[s]);
+    return out;
+  }
+
+  const Program& p_;
+  Frame& f_;
+  RunInputs in_;
+};
+
+}  // namespace
+
+RunOutputs run_program(const Program& p, Frame& f, RunInputs in) {
+  try {
+    return Run(p, f, std::move(in)).run();
+  } catch (const std::bad_alloc&) {
+    throw EnvironmentError({"TL-MEM-001", "evaluate", "could not allocate memory", "", {}});
+  }
+}
+
+}  // namespace tlaloc::cpu

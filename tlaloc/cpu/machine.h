@@ -1,0 +1,56 @@
+// Runs programs.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "tlaloc/cpu/program.h"
+#include "tlaloc/runtime/backend.h"
+
+namespace tlaloc::cpu {
+
+/// What one run works with. Frames are used again: their memory stays.
+class Frame {
+ public:
+  explicit Frame(const Program& p);
+
+  std::vector<std::int64_t> slots;
+  std::vector<std::byte*> storages;  ///< by StorageId
+  std::vector<HostArray> results;    ///< by result; made for each run
+  /// Memory of dynamic storages, by StorageId.
+  struct Dynamic {
+    std::shared_ptr<std::byte[]> memory;
+    std::size_t bytes = 0;
+  };
+  std::vector<Dynamic> dynamic;
+
+  // The step that runs.
+  std::vector<std::byte*> operands;
+  std::vector<std::int64_t> ints;
+  std::byte* scratch = nullptr;
+
+  /// Puts planned storages into the arena, for the sizes in `slots`; nothing if those are the sizes
+  /// of the run before.
+  void plan_memory(const Program& p);
+  std::size_t arena_bytes() const { return arena_bytes_; }
+
+ private:
+  std::unique_ptr<std::byte[]> arena_, scratch_memory_;
+  std::size_t arena_bytes_ = 0, arena_capacity_ = 0;
+  std::vector<std::int64_t> planned_for_;  // sizes of the entry dims
+  bool planned_ = false;
+};
+
+struct RunInputs {
+  std::vector<HostArray> args;     ///< by param; they fit the program (see check_arguments)
+  std::vector<bool> donated;       ///< by param; empty: none
+  std::vector<std::int64_t> dims;  ///< by entry dim
+  const runtime::RunOptions* options = nullptr;
+};
+struct RunOutputs {
+  std::vector<HostArray> results;
+  std::vector<std::int64_t> dims;
+};
+RunOutputs run_program(const Program& p, Frame& f, RunInputs in);
+
+}  // namespace tlaloc::cpu

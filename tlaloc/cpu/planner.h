@@ -1,0 +1,82 @@
+// Turns a graph into a program; internal to cpu. See plan.h.
+#pragma once
+
+#include <optional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "tlaloc/cpu/emitter.h"
+#include "tlaloc/cpu/groups.h"
+#include "tlaloc/ir/region_ops.h"
+
+namespace tlaloc::cpu {
+
+using Values = std::vector<Value>;
+
+class Planner {
+ public:
+  explicit Planner(ir::GraphRef g) : e_(std::move(g)) {}
+  std::shared_ptr<const Program> run();
+
+ private:
+  /// One graph while it is planned in place.
+  struct Context {
+    Context(const ir::GraphRef& graph, ir::DimMap map)
+        : ref(graph), g(*graph), dims(std::move(map)), env(g.value_count()) {}
+    const ir::GraphRef& ref;
+    const ir::Graph& g;
+    ir::DimMap dims;  ///< the graph's symbols in the program's
+    Values env;       ///< by ValueId
+    Groups groups;
+    /// Where values are wanted, if it can be had without a copy.
+    std::unordered_map<ir::ValueId, Target> wanted;
+
+    ir::Type type(ir::ValueId v) const;
+    ir::Dim dim(ir::Dim d) const { return d.substitute(dims); }
+  };
+  struct Planned {
+    Values results;
+    std::vector<ir::Dim> dims;  ///< result dims, in the program's
+  };
+  /// `wanted`: by result, where it should lie.
+  Planned graph(const ir::GraphRef& g, ir::DimMap dims, const Values& args,
+                const std::vector<std::optional<Target>>& wanted = {});
+  void constraints(Context& c, std::uint32_t node, std::size_t& next,
+                   const std::vector<std::pair<std::uint32_t, std::uint32_t>>& order);
+
+  void node(Context& c, const ir::Node& n);
+  void elementwise(Context& c, const ir::Node& n);
+  void moved(Context& c, const ir::Node& n);
+  void reduction(Context& c, const ir::Node& n);
+  void concatenate(Context& c, const ir::Node& n);
+  void pad(Context& c, const ir::Node& n);
+  void reference(Context& c, const ir::Node& n);
+  Target target(Context& c, ir::ValueId v);
+  void check(Context& c, const ir::Node& n);
+  /// The operand with another shape, broadcast if it is a scalar.
+  Value spread(const Value& v, ir::Type like);
+  Value filled(ir::Type type, double value);
+  /// The view, or that of the value once it lies somewhere.
+  template <class F>
+  Value viewed(Context& c, ir::ValueId operand, const F& view);
+
+  // ---- regions ----
+  struct LoopState;
+  void branch(Context& c, const ir::Node& n);
+  void batched_branch(Context& c, const ir::Node& n, const Value& predicate);
+  void while_loop(Context& c, const ir::Node& n);
+  void scan(Context& c, const ir::Node& n);
+  ir::DimMap region_dims(const Context& c, const ir::Region& r) const;
+  /// New symbols for what n binds, known at `point`.
+  std::vector<ir::Symbol> bind(Context& c, const ir::Node& n, std::uint32_t point);
+  Values operands(Context& c, const ir::Node& n);
+  void start_loop(LoopState& s);
+  void record(LoopState& s, const Values& ys);
+  void move_carries(LoopState& s, const Values& next);
+  void finish_loop(LoopState& s);
+
+  Emitter e_;
+};
+
+}  // namespace tlaloc::cpu

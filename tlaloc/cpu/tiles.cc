@@ -1,0 +1,176 @@
+#include "tlaloc/cpu/tiles.h"
+
+#include <cstring>
+
+#include "tlaloc/cpu/tile_kernels.h"
+#include "tlaloc/ops/convert_element.h"
+#include "tlaloc/ops/elementwise_arith.h"
+#include "tlaloc/ops/elementwise_bits.h"
+#include "tlaloc/ops/elementwise_power.h"
+
+namespace tlaloc::cpu {
+namespace {
+
+using ops::OpId;
+using ops::Storage;
+
+// ---- the ops that mix element types or have attributes ----
+
+template <class T, class F>
+void compare_tile(void* out, const void* const* in, std::int64_t n, const void*) {
+  auto* z = static_cast<bool*>(out);
+  const auto* x = static_cast<const T*>(in[0]);
+  const auto* y = static_cast<const T*>(in[1]);
+  for (std::int64_t i = 0; i < n; ++i) z[i] = F{}(Storage<T>::load(x[i]), Storage<T>::load(y[i]));
+}
+template <class F>
+constexpr TileRow kCompareTiles = tile_row([]<class T>() -> TileFn { return compare_tile<T, F>; });
+
+TileFn compare_kernel(ops::Comparison direction, DType t) {
+  const auto i = static_cast<std::size_t>(t);
+  switch (direction) {
+    case ops::Comparison::eq:
+      return kCompareTiles<std::equal_to<>>[i];
+    case ops::Comparison::ne:
+      return kCompareTiles<std::not_equal_to<>>[i];
+    case ops::Comparison::lt:
+      return kCompareTiles<std::less<>>[i];
+    case ops::Comparison::le:
+      return kCompareTiles<std::less_equal<>>[i];
+    case ops::Comparison::gt:
+      return kCompareTiles<std::greater<>>[i];
+    case ops::Comparison::ge:
+      return kCompareTiles<std::greater_equal<>>[i];
+  }
+  return nullptr;
+}
+
+/// By size: choosing an element needs no more.
+template <class U>
+void select_tile(void* out, const void* const* in, std::int64_t n, const void*) {
+  auto* z = static_cast<U*>(out);
+  const auto* p = static_cast<const bool*>(in[0]);
+  const auto* x = static_cast<const U*>(in[1]);
+  const auto* y = static_cast<const U*>(in[2]);
+  for (std::int64_t i = 0; i < n; ++i) z[i] = p[i] ? x[i] : y[i];
+}
+template <class U>
+void identity_tile(void* out, const void* const* in, std::int64_t n, const void*) {
+  if (out != in[0]) std::memcpy(out, in[0], usize(n) * sizeof(U));
+}
+template <template <class> class Maker>
+TileFn by_size(DType t) {
+  switch (byte_size(t)) {
+    case 1:
+      return Maker<std::uint8_t>::kRun;
+    case 2:
+      return Maker<std::uint16_t>::kRun;
+    case 4:
+      return Maker<std::uint32_t>::kRun;
+    default:
+      return Maker<std::uint64_t>::kRun;
+  }
+}
+template <class U>
+struct SelectMaker {
+  static constexpr TileFn kRun = select_tile<U>;
+};
+template <class U>
+struct IdentityMaker {
+  static constexpr TileFn kRun = identity_tile<U>;
+};
+
+template <class From, class To>
+void convert_tile(void* out, const void* const* in, std::int64_t n, const void*) {
+  auto* y = static_cast<To*>(out);
+  const auto* x = static_cast<const From*>(in[0]);
+  for (std::int64_t i = 0; i < n; ++i) y[i] = ops::convert_element<To>(x[i]);
+}
+template <class From>
+constexpr TileRow kConvertTiles =
+    tile_row([]<class To>() -> TileFn { return convert_tile<From, To>; });
+
+template <class T>
+void clamp_tile(void* out, const void* const* in, std::int64_t n, const void*) {
+  auto* y = static_cast<T*>(out);
+  const auto* lo = static_cast<const T*>(in[0]);
+  const auto* x = static_cast<const T*>(in[1]);
+  const auto* hi = static_cast<const T*>(in[2]);
+  for (std::int64_t i = 0; i < n; ++i) {
+    const auto least = ops::Max::eval(Storage<T>::load(x[i]), Storage<T>::load(lo[i]));
+    y[i] = Storage<T>::store(ops::Min::eval(least, Storage<T>::load(hi[i])));
+  }
+}
+constexpr TileRow kClampTiles = tile_row([]<class T>() -> TileFn { return clamp_tile<T>; });
+
+template <class T>
+void is_finite_tile(void* out, const void* const* in, std::int64_t n, const void*) {
+  auto* y = static_cast<bool*>(out);
+  const auto* x = static_cast<const T*>(in[0]);
+  for (std::int64_t i = 0; i < n; ++i) y[i] = std::isfinite(Storage<T>::load(x[i]));
+}
+constexpr TileRow kIsFiniteTiles = tile_row([]<class T>() -> TileFn {
+  if constexpr (std::is_floating_point_v<ComputeType<T>>) return is_finite_tile<T>;
+  return nullptr;
+});
+
+template <class T>
+void integer_pow_tile(void* out, const void* const* in, std::int64_t n, const void* data) {
+  auto* y = static_cast<T*>(out);
+  const auto* x = static_cast<const T*>(in[0]);
+  const std::int64_t exponent = static_cast<const ops::IntegerPowAttrs*>(data)->exponent;
+  const auto power = static_cast<std::uint64_t>(exponent < 0 ? -exponent : exponent);
+  for (std::int64_t i = 0; i < n; ++i) {
+    const auto p = ops::integer_power(Storage<T>::load(x[i]), power);
+    if constexpr (std::floating_point<ComputeType<T>>) {
+      y[i] = Storage<T>::store(exponent < 0 ? 1 / p : p);
+    } else {
+      y[i] = p;
+    }
+  }
+}
+constexpr TileRow kIntegerPowTiles = tile_row([]<class T>() -> TileFn {
+  if constexpr (!std::is_same_v<T, bool>) return integer_pow_tile<T>;
+  return nullptr;
+});
+
+}  // namespace
+
+TileKernel find_tile(const ir::OpDef& op, const ir::Attr* attr, std::span<const DType> in,
+                     DType out) {
+  for (DType t : in) {
+    if (is_complex(t)) return {};
+  }
+  if (is_complex(out) || in.empty()) return {};
+  const auto first = static_cast<std::size_t>(in[0]);
+  if (const TileRow* row = unary_tiles(op)) return {(*row)[first]};
+  if (const TileRow* row = binary_tiles(op)) return {(*row)[first]};
+  switch (static_cast<OpId>(op.id)) {
+    case OpId::Compare:
+      return {compare_kernel(ir::attr_as<ops::CompareAttrs>(attr).direction, in[0])};
+    case OpId::Select:
+      return {by_size<SelectMaker>(out)};
+    case OpId::Convert: {
+      TileFn run = nullptr;
+      dispatch(in[0], [&]<class From>(TypeTag<From>) {
+        run = kConvertTiles<From>[static_cast<std::size_t>(out)];
+      });
+      return {run};
+    }
+    case OpId::StopGradient:
+    case OpId::OptimizationBarrier:
+      return {by_size<IdentityMaker>(out)};
+    case OpId::BitcastConvert:
+      return {byte_size(in[0]) == byte_size(out) ? by_size<IdentityMaker>(out) : nullptr};
+    case OpId::Clamp:
+      return {kClampTiles[first]};
+    case OpId::IsFinite:
+      return {kIsFiniteTiles[first]};
+    case OpId::IntegerPow:
+      return {kIntegerPowTiles[first], &ir::attr_as<ops::IntegerPowAttrs>(attr)};
+    default:
+      return {};
+  }
+}
+
+}  // namespace tlaloc::cpu

@@ -1,0 +1,54 @@
+#include "tlaloc/cpu/tile_kernels.h"
+#include "tlaloc/ops/elementwise_arith.h"
+#include "tlaloc/ops/elementwise_bits.h"
+#include "tlaloc/ops/elementwise_math.h"
+#include "tlaloc/ops/elementwise_special.h"
+#include "tlaloc/ops/elementwise_trig.h"
+
+namespace tlaloc::cpu {
+
+const TileRow* unary_tiles(const ir::OpDef& op) {
+  switch (static_cast<ops::OpId>(op.id)) {
+#define TLALOC_TILES(Name) \
+  case ops::OpId::Name:    \
+    return &kUnaryTiles<ops::Name>;
+    TLALOC_TILES(Neg)
+    TLALOC_TILES(Abs)
+    TLALOC_TILES(Sign)
+    TLALOC_TILES(Ceil)
+    TLALOC_TILES(Floor)
+    TLALOC_TILES(Round)
+    TLALOC_TILES(RoundEven)
+    TLALOC_TILES(Exp)
+    TLALOC_TILES(Expm1)
+    TLALOC_TILES(Log)
+    TLALOC_TILES(Log1p)
+    TLALOC_TILES(Sqrt)
+    TLALOC_TILES(Rsqrt)
+    TLALOC_TILES(Cbrt)
+    TLALOC_TILES(Logistic)
+    TLALOC_TILES(Tanh)
+    TLALOC_TILES(Sin)
+    TLALOC_TILES(Cos)
+    TLALOC_TILES(Tan)
+    TLALOC_TILES(Asin)
+    TLALOC_TILES(Acos)
+    TLALOC_TILES(Atan)
+    TLALOC_TILES(Sinh)
+    TLALOC_TILES(Cosh)
+    TLALOC_TILES(Asinh)
+    TLALOC_TILES(Acosh)
+    TLALOC_TILES(Atanh)
+    TLALOC_TILES(Erf)
+    TLALOC_TILES(Erfc)
+    TLALOC_TILES(ErfInv)
+    TLALOC_TILES(Popcnt)
+    TLALOC_TILES(Clz)
+    TLALOC_TILES(Not)
+#undef TLALOC_TILES
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace tlaloc::cpu

@@ -18,7 +18,6 @@ LAYERS = {
     "transform": ["ops"],
     "runtime": ["ops"],
     "interp": ["transform", "runtime"],
-    "cpu": ["transform", "runtime"],
     "cxx": ["transform", "runtime"],
     "codegen": ["base"],
     "cpu": ["transform", "runtime", "codegen"],  # of codegen its api.h only: cpu loads the library at run time

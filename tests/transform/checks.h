@@ -1,6 +1,7 @@
 // Checks of a scalar program: the complex step against every transform and pair of transforms.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,8 @@ struct CheckOptions {
   bool second = true;  ///< second derivatives: fwd/fwd, fwd/rev, rev/fwd, rev/rev
   bool lanes = true;   ///< vmap, alone and composed with the derivatives
   std::uint64_t seed = 0;
+  /// How the derived graphs are run; empty: by the interpreter.
+  std::function<Arrays(const GraphRef& g, const Arrays& args)> evaluate = {};
 };
 struct CheckResult {
   /// Derivatives too large for a comparison to say anything.

@@ -1,16 +1,19 @@
 #include "tests/transform/random_check.h"
 
+#include <utility>
+
 #include "tests/transform/random_programs.h"
 
 namespace tlaloc::testing {
 
-RandomResult check_random(std::uint64_t seed) {
+RandomResult check_random(std::uint64_t seed, decltype(CheckOptions::evaluate) evaluate) {
   using R = Policy::Residuals;
   using N = Policy::Nested;
   constexpr N kNested[] = {N::recompute, N::append, N::automatic};
   CheckOptions o{.policy = {seed % 2 ? R::save : R::min_cut, kNested[seed / 2 % 3]},
                  .tolerance = 1e-8,
-                 .seed = seed};
+                 .seed = seed,
+                 .evaluate = std::move(evaluate)};
   o.lanes = o.policy.nested != N::append;
   RandomResult r{.policy = describe(o.policy)};
   try {

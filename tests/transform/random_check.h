@@ -16,6 +16,7 @@ struct RandomResult {
 };
 /// `seed` decides the program and the policy. Programs that are too large or ill conditioned are
 /// skipped: code multiplies under lanes and second order where inner loops are recomputed.
-RandomResult check_random(std::uint64_t seed);
+/// `evaluate`: see CheckOptions.
+RandomResult check_random(std::uint64_t seed, decltype(CheckOptions::evaluate) evaluate = {});
 
 }  // namespace tlaloc::testing

@@ -21,7 +21,7 @@ LAYERS = {
     "cxx": ["transform", "runtime"],
     "codegen": ["base"],
     "cpu": ["transform", "runtime", "codegen"],  # of codegen its api.h only: cpu loads the library at run time
-    "lang": ["runtime", "interp", "cxx"],
+    "lang": ["runtime", "interp", "cpu", "cxx"],
 }
 UMBRELLA = "tlaloc/tlaloc.h"
 

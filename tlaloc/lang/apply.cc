@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "tlaloc/base/error.h"
+#include "tlaloc/cpu/cpu_backend.h"
 #include "tlaloc/interp/interp_backend.h"
 #include "tlaloc/lang/nan_mode.h"
 
@@ -22,7 +23,10 @@ ir::OriginRef origin_of(const OpCall& call) {
   return std::make_shared<const ir::Origin>(std::move(origin));
 }
 
-runtime::Backend& default_backend() { return interp::interp_backend(); }
+runtime::Backend& default_backend() {
+  // Only the interpreter looks at every value.
+  return nan_mode() ? interp::interp_backend() : cpu::cpu_backend();
+}
 
 runtime::RunResult run_graph(ir::GraphRef g, std::vector<HostArray> args, runtime::DimValues dims) {
   std::vector<runtime::Buffer> inputs;

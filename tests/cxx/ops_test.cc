@@ -73,8 +73,9 @@ TEST(PrintingRules, RefusalsSayWhyAndWhatToDo) {
   const auto r = refusals();
   std::vector<std::string> ops;
   for (const auto& [op, text] : r) ops.push_back(op);
-  EXPECT_EQ(ops, (std::vector<std::string>{"all_gather", "all_reduce", "bitcast_convert",
-                                           "debug_print", "reduce_scatter", "to_source"}));
+  EXPECT_EQ(ops,
+            (std::vector<std::string>{"all_gather", "all_reduce", "bitcast_convert", "custom_call",
+                                      "debug_print", "reduce_scatter", "to_source"}));
   // Quantized weights have no C++ type, so they are refused as parameters.
   EXPECT_EQ(r.at("to_source").substr(0, 49), "TL-CXX-002: to_source: no C++ type stands for f64");
   EXPECT_EQ(r.at("debug_print"),

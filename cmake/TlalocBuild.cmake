@@ -93,6 +93,8 @@ function(tlaloc_folder name)
     add_executable(${target}_test ${test_sources})
     target_link_libraries(${target}_test PRIVATE ${target} GTest::gmock GTest::gtest_main)
     add_test(NAME ${target}_test COMMAND ${target}_test WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+    # Not the user's cache of compiled code.
+    set_tests_properties(${target}_test PROPERTIES ENVIRONMENT "TLALOC_CACHE_DIR=${PROJECT_BINARY_DIR}/cache")
   endif()
   if(bench_sources)
     tlaloc_bench(${target}_bench ${bench_sources})

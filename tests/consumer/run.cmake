@@ -13,6 +13,9 @@ run("${CMAKE_COMMAND}" -S "${CMAKE_CURRENT_LIST_DIR}/project" -B "${WORK_DIR}/bu
     "-DCMAKE_PREFIX_PATH=${WORK_DIR}/prefix" "-DCMAKE_CXX_COMPILER=${COMPILER}" "-DCMAKE_BUILD_TYPE=${BUILD_TYPE}"
     "-DCMAKE_CXX_FLAGS=${flags}")
 run("${CMAKE_COMMAND}" --build "${WORK_DIR}/build")
+if(CODEGEN)
+  run("${CMAKE_COMMAND}" -E env --unset=TLALOC_CODEGEN_LIBRARY TLALOC_CACHE=off "${WORK_DIR}/build/compile")
+endif()
 # Getting started shows this program and what it prints.
 set(source "${CMAKE_CURRENT_LIST_DIR}/../..")
 run(python3 "${source}/tests/docs/check_snippets.py" "${WORK_DIR}/build/consumer"

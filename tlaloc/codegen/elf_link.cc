@@ -23,6 +23,7 @@ constexpr std::uint64_t kLead = 16;
 constexpr std::byte kTrap{0xcc};  // int3
 /// Relative relocations have 32 bits.
 constexpr std::uint64_t kMaxSize = std::numeric_limits<std::int32_t>::max();
+constexpr std::size_t kMaxName = 1000;
 
 class Linker {
  public:
@@ -65,7 +66,9 @@ class Linker {
     const auto bytes = range(table.sh_offset, table.sh_size);
     if (offset >= bytes.size()) refuse("a name lies outside of its table");
     const char* start = reinterpret_cast<const char*>(bytes.data()) + offset;
-    return {start, strnlen(start, bytes.size() - offset)};
+    const std::size_t length = strnlen(start, bytes.size() - offset);
+    if (length > kMaxName) refuse("a name is longer than {}", kMaxName);
+    return {start, length};
   }
   const Elf64_Shdr& section(std::uint64_t index) const {
     if (index >= sections_.size()) refuse("there is no section {}", index);
@@ -106,6 +109,8 @@ class Linker {
       refuse("section {} is aligned to {}", text(names_, section.sh_name), alignment);
     std::vector<std::byte>& bytes = image_.bytes;
     const auto content = range(section.sh_offset, section.sh_size);
+    content_ += content.size();
+    if (content_ > object_.size()) refuse("its sections overlap");
     place = (bytes.size() + alignment - 1) & ~(alignment - 1);
     if (*place + content.size() > kMaxSize) refuse("it has more than {} bytes", kMaxSize);
     bytes.resize(*place, kTrap);
@@ -187,6 +192,7 @@ class Linker {
   std::string_view name_;
   std::vector<Elf64_Shdr> sections_;
   std::vector<std::optional<std::uint64_t>> places_;  // of sections, in the image
+  std::uint64_t content_ = 0;                         // bytes of all that have one
   std::vector<Elf64_Sym> symbols_;
   Elf64_Shdr names_{}, symbol_names_{};
   std::set<std::string, std::less<>> missing_;

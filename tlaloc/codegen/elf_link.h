@@ -25,8 +25,8 @@ inline constexpr std::uint64_t kMaxAlignment = 4096;
 /// Lays out the code and the constants of an ELF64 x86-64 object and applies the relocations
 /// between them, all of which are relative. InternalError for anything that such bytes can't hold:
 /// symbols that are defined elsewhere (all are named), writable data, absolute addresses; and for a
-/// malformed object. `name` says in errors whose code it is. Allocates at most some sixty times the
-/// object's size.
+/// malformed object. `name` says in errors whose code it is. Allocates at most some hundred times
+/// the object's size.
 FlatImage link_object(std::span<const std::byte> object, std::string_view name);
 
 }  // namespace tlaloc::codegen

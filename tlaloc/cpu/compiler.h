@@ -1,11 +1,20 @@
-// LLVM IR text to code that can be called.
+// LLVM IR text to code that can be called: from memory, from the disk, or compiled.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <future>
+#include <map>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "tlaloc/cpu/digest.h"
+#include "tlaloc/cpu/disk_cache.h"
 #include "tlaloc/cpu/image.h"
+#include "tlaloc/cpu/settings.h"
 
 namespace tlaloc::cpu {
 
@@ -15,7 +24,7 @@ inline constexpr std::string_view kKernelPasses = "early-cse,instcombine";
 inline constexpr std::string_view kScalarPasses = "default<O2>";
 
 struct CompileOptions {
-  /// Says in errors what is compiled; does not change the code.
+  /// Says in errors what is compiled, and names the files of a dump; does not change the code.
   std::string name = "code";
   /// LLVM's textual pass pipeline; empty for none.
   std::string passes{kKernelPasses};
@@ -26,18 +35,64 @@ struct CompileOptions {
   std::string features;
 };
 
+/// Where code came from, since the start.
+struct CompileCounts {
+  std::int64_t from_memory = 0;  ///< held by somebody, or just being compiled
+  std::int64_t from_disk = 0;
+  std::int64_t compiled = 0;
+  friend bool operator==(const CompileCounts&, const CompileCounts&) = default;
+};
+
+/// Compiles. Safe to use from any thread; equal requests at one time compile once. What it made is
+/// known as long as anybody holds it, and beyond that on disk.
+class Compiler {
+ public:
+  explicit Compiler(Settings settings);
+
+  /// As compile_ir(). What is wrong with the cache is written to standard error, once.
+  std::shared_ptr<const LoadedImage> compile(std::string_view ir, const CompileOptions& options);
+  CompileCounts counts() const;
+
+ private:
+  using Image = std::shared_ptr<const LoadedImage>;
+  struct Slot {
+    std::weak_ptr<const LoadedImage> image;
+    /// Valid while somebody makes the image; becomes ready with null when that fails.
+    std::shared_future<Image> pending;
+  };
+
+  Digest key_of(std::string_view ir, const CompileOptions& options) const;
+  Image claim(const Digest& key, std::promise<Image>& promise);
+  Image make(const Digest& key, std::string_view ir, const CompileOptions& options);
+  CodeImage generate_and_keep(const Digest& key, std::string_view ir,
+                              const CompileOptions& options);
+  void finish(const Digest& key, const Image& image, std::promise<Image>& promise);
+
+  const Settings settings_;
+  std::unique_ptr<DiskCache> disk_;  // null: none
+  std::once_flag complained_;
+
+  mutable std::mutex mutex_;
+  std::map<Digest, Slot> slots_;
+  std::size_t sweep_at_ = 64;  // how many slots make it worth while to look for empty ones
+  CompileCounts counts_;
+};
+
 /// The code of one module of LLVM IR text, whose defined functions with external linkage become the
 /// entries. The text must need nothing from outside: no function, be it memcpy or one of libm,
 /// named or implied by an instruction, is called but through a pointer that the caller passes.
 /// Globals are constants. No exception may pass through the code.
 ///
-/// Safe to call from any thread. The environment variable TLALOC_CODEGEN_LIBRARY is the path of the
-/// library that compiles, where it is not found by itself.
+/// One Compiler serves the process, with the settings of the environment at its first use.
 ///
 /// InternalError where LLVM refuses the text (with its line) or where the code needs a symbol (with
 /// its name). EnvironmentError TL-CODEGEN-001 without the library that compiles; TL-CODEGEN-002 and
-/// TL-MEM-001 as LoadedImage.
+/// TL-MEM-001 as LoadedImage; TL-DUMP-001 when a dump can't be written. UserError TL-ENV-001 as
+/// settings_from_environment().
 std::shared_ptr<const LoadedImage> compile_ir(std::string_view ir,
                                               const CompileOptions& options = {});
+
+/// Of compile_ir().
+CompileCounts compile_counts();
 
 }  // namespace tlaloc::cpu

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <tuple>
 
 #include "tlaloc/base/error.h"
 #include "tlaloc/cpu/loop.h"
+#include "tlaloc/ops/rows.h"
 
 namespace tlaloc::cpu {
 
@@ -88,6 +90,7 @@ void collect(const ExprRef& e, std::vector<ExprRef>& order,
              std::unordered_map<const Expr*, std::uint16_t>& number) {
   if (number.contains(e.get())) return;
   for (const ExprRef& arg : e->args) collect(arg, order, number);
+  for (const Indirect& i : e->indirect) collect(i.index, order, number);
   number.emplace(e.get(), static_cast<std::uint16_t>(order.size()));
   order.push_back(e);
 }
@@ -96,6 +99,7 @@ std::size_t count_parts(const ExprRef& e, std::unordered_set<const Expr*>& seen)
   if (!seen.insert(e.get()).second) return 0;
   std::size_t n = 1;
   for (const ExprRef& arg : e->args) n += count_parts(arg, seen);
+  for (const Indirect& i : e->indirect) n += count_parts(i.index, seen);
   return n;
 }
 std::size_t count_parts(const ExprRef& e) {
@@ -109,8 +113,14 @@ void assign_places(Loop& loop) {
   const std::size_t n = loop.ops.size();
   std::vector<std::size_t> last(n, 0);
   for (std::size_t i = 0; i < n; ++i) {
-    if (loop.ops[i].kind != Loop::Op::Kind::op) continue;
-    for (std::uint16_t a : loop.ops[i].args) last[a] = i;
+    const Loop::Op& op = loop.ops[i];
+    if (op.kind == Loop::Op::Kind::op) {
+      for (std::uint16_t a : op.args) last[a] = i;
+    }
+    for (std::size_t k = 0; k < op.index_count; ++k) last[loop.indices[op.first_index + k].reg] = n;
+  }
+  for (std::size_t k = 0; k < loop.result_index_count; ++k) {
+    last[loop.indices[loop.result_first_index + k].reg] = n;
   }
   std::vector<std::uint16_t> free;
   loop.places.resize(n);
@@ -136,10 +146,15 @@ void assign_places(Loop& loop) {
 
 Value Emitter::split(const Value& v) {
   auto top = std::make_shared<Expr>(*v.expr);
-  for (ExprRef& arg : top->args) {
-    if (arg->kind != Expr::Kind::op) continue;
-    arg = lying({v.type.with_dtype(arg->dtype), arg}, arg->op->name).expr;
-  }
+  auto settle = [&](ExprRef& part) {
+    if (part->kind == Expr::Kind::op || !part->indirect.empty()) {
+      part = dense_value(v.type.with_dtype(part->dtype),
+                         copy({v.type.with_dtype(part->dtype), part}, "copy"))
+                 .expr;
+    }
+  };
+  for (ExprRef& arg : top->args) settle(arg);
+  for (Indirect& i : top->indirect) settle(i.index);
   return {v.type, top};
 }
 
@@ -154,7 +169,15 @@ void Emitter::emit_loop(const Value& v, const Fold* fold, std::uint32_t folded,
   }
   std::vector<ExprRef> order;
   std::unordered_map<const Expr*, std::uint16_t> number;
-  collect(v.expr, order, number);
+  // The value comes last: where it goes is computed before.
+  for (const Indirect& i : target.indirect) collect(i.index, order, number);
+  if (const auto it = number.find(v.expr.get()); it != number.end()) {
+    // It is a position too: an identity of it is the value.
+    ExprRef again = apply(ops::rows::StopGradient, nullptr, v.expr->dtype, {v.expr});
+    collect(again, order, number);
+  } else {
+    collect(v.expr, order, number);
+  }
 
   auto loop = std::make_shared<Loop>();
   Step step;
@@ -167,6 +190,17 @@ void Emitter::emit_loop(const Value& v, const Fold* fold, std::uint32_t folded,
     step.ints.push_back(sizes.of(at.offset));
     for (Dim d : at.strides) step.ints.push_back(sizes.of(d));
     return first;
+  };
+  auto add_indices = [&](const std::vector<Indirect>& indirect) {
+    const auto first = static_cast<std::uint16_t>(loop->indices.size());
+    for (const Indirect& i : indirect) {
+      const auto ints = static_cast<std::uint16_t>(step.ints.size());
+      step.ints.push_back(sizes.of(i.stride));
+      step.ints.push_back(sizes.of(i.last));
+      loop->indices.push_back(
+          {number.at(i.index.get()), ints, static_cast<std::uint16_t>(ints + 1)});
+    }
+    return std::pair(first, static_cast<std::uint16_t>(indirect.size()));
   };
   std::vector<bool> same_place;  // by storage read: every read is of what is written there
   for (const ExprRef& e : order) {
@@ -181,8 +215,9 @@ void Emitter::emit_loop(const Value& v, const Fold* fold, std::uint32_t folded,
           step.storages.push_back(e->storage);
           same_place.push_back(true);
         }
-        same_place[op.array] = same_place[op.array] && e->at == target.at;
+        same_place[op.array] = same_place[op.array] && e->at == target.at && e->indirect.empty();
         op.ints = add_affine(e->at);
+        std::tie(op.first_index, op.index_count) = add_indices(e->indirect);
         break;
       }
       case Expr::Kind::position:
@@ -206,6 +241,8 @@ void Emitter::emit_loop(const Value& v, const Fold* fold, std::uint32_t folded,
         internal_check(kernel.run != nullptr, "an operation has no tile kernel");
         op.run = kernel.run;
         op.data = kernel.data;
+        op.def = e->op;
+        op.attr = e->attr.get();
         if (e->attr) loop->attrs.push_back(e->attr);
         break;
       }
@@ -215,11 +252,18 @@ void Emitter::emit_loop(const Value& v, const Fold* fold, std::uint32_t folded,
   loop->fold = fold;
   loop->folded = folded;
   loop->result_ints = add_affine(target.at);
+  std::tie(loop->result_first_index, loop->result_index_count) = add_indices(target.indirect);
+  loop->drop = target.drop;
+  if (target.combine) {
+    const DType in[] = {v.type.dtype(), v.type.dtype()};
+    loop->combine = find_tile(*target.combine, nullptr, in, v.type.dtype()).run;
+    loop->combine_def = target.combine;
+  }
   step.reads = static_cast<std::uint32_t>(step.storages.size());
   loop->result_array = static_cast<std::uint16_t>(step.reads);
   step.storages.push_back(target.storage);
   for (std::size_t k = 0; k < same_place.size() && k < 64; ++k) {
-    if (same_place[k] && !fold) step.in_place |= std::uint64_t{1} << k;
+    if (same_place[k] && !fold && target.indirect.empty()) step.in_place |= std::uint64_t{1} << k;
   }
   assign_places(*loop);
   step.scratch = loop->scratch_bytes();
@@ -248,7 +292,7 @@ void Emitter::fold(const Value& v, const Fold& fold, std::span<const std::int64_
 }
 
 Value Emitter::lying(const Value& v, const char* name) {
-  if (v.expr->kind == Expr::Kind::read) return v;
+  if (v.expr->kind == Expr::Kind::read && v.expr->indirect.empty()) return v;
   return dense_value(v.type, copy(v, name));
 }
 

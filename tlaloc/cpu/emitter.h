@@ -18,6 +18,10 @@ namespace tlaloc::cpu {
 struct Target {
   StorageId storage;
   Affine at;
+  // For updates: positions that are data, and what an element becomes.
+  std::vector<Indirect> indirect = {};
+  bool drop = false;                   ///< what does not fit is left out rather than moved
+  const ir::OpDef* combine = nullptr;  ///< of the old element and the new one
 };
 
 class Emitter {

@@ -1,8 +1,11 @@
 #include "tlaloc/cpu/expr.h"
 
+#include <algorithm>
+#include <limits>
 #include <unordered_map>
 
 #include "tlaloc/base/checked.h"
+#include "tlaloc/ops/elementwise_arith.h"
 
 namespace tlaloc::cpu {
 
@@ -42,10 +45,44 @@ ExprRef literal(HostArray value) {
 }
 
 std::optional<StorageId> whole_storage(const Value& v) {
-  if (v.expr->kind != Expr::Kind::read || !is_dense(v.expr->at, v.type.shape())) {
+  const Expr& e = *v.expr;
+  if (e.kind != Expr::Kind::read || !e.indirect.empty() || !is_dense(e.at, v.type.shape())) {
     return std::nullopt;
   }
-  return v.expr->storage;
+  return e.storage;
+}
+
+bool reads(const ExprRef& e, StorageId storage) {
+  if (e->kind == Expr::Kind::read && e->storage == storage) return true;
+  return std::ranges::any_of(e->args, [&](const ExprRef& a) { return reads(a, storage); }) ||
+         std::ranges::any_of(e->indirect,
+                             [&](const Indirect& i) { return reads(i.index, storage); });
+}
+
+ExprRef apply(const ir::OpDef& op, ir::AttrRef attr, DType dtype, std::vector<ExprRef> args) {
+  return std::make_shared<Expr>(Expr{.kind = Expr::Kind::op,
+                                     .dtype = dtype,
+                                     .op = &op,
+                                     .attr = std::move(attr),
+                                     .args = std::move(args)});
+}
+ExprRef number(Dim d, DType dtype, Type like) {
+  return std::make_shared<Expr>(Expr{.kind = Expr::Kind::position,
+                                     .dtype = dtype,
+                                     .at = {d, std::vector<Dim>(usize(like.rank()), Dim(0))}});
+}
+Value as_index(const Value& v) {
+  const DType t = v.type.dtype();
+  const Type type = v.type.with_dtype(DType::i64);
+  if (t == DType::i64) return v;
+  ExprRef e = v.expr;
+  if (t == DType::u64) {
+    e = apply(ops::rows::Min, nullptr, t,
+              {e, literal(HostArray::scalar(
+                      static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())))});
+  }
+  return {type,
+          apply(ops::rows::Convert, ir::make_attr(ops::ConvertAttrs{DType::i64}), DType::i64, {e})};
 }
 
 namespace {
@@ -70,6 +107,10 @@ class Rewriter {
       auto at = change_(e->at);
       if (!at) return nullptr;
       copy->at = std::move(*at);
+      for (Indirect& i : copy->indirect) {
+        i.index = run(i.index);
+        if (!i.index) return nullptr;
+      }
     }
     return done_[e.get()] = copy;
   }
@@ -115,7 +156,10 @@ std::optional<Value> slice(const Value& v, Type type, std::span<const Dim> start
     Affine r{at.offset, {}};
     for (std::size_t k = 0; k < start.size(); ++k) {
       r.offset += start[k] * at.strides[k];
-      r.strides.push_back(strides[k] * at.strides[k]);
+      // No farther than the axis goes: more would skip to the same place, and may overflow.
+      const Dim size = v.type.dim(static_cast<int>(k));
+      const bool known = strides[k].is_constant() && size.is_constant();
+      r.strides.push_back((known ? min(strides[k], max(size, 1)) : strides[k]) * at.strides[k]);
     }
     return r;
   });

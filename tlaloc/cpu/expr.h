@@ -22,6 +22,12 @@ struct Affine {
   bool operator==(const Affine&) const = default;
 };
 
+/// A part of a position that is data: clamped into [0, last], then times `stride`.
+struct Indirect {
+  ExprRef index;  ///< i64; in the index space of what it is a part of
+  ir::Dim stride, last;
+};
+
 /// One element as a function of an index. All parts of an expression have one index space.
 struct Expr {
   enum class Kind : std::uint8_t {
@@ -33,7 +39,8 @@ struct Expr {
   DType dtype;
   StorageId storage = 0;
   Affine at;
-  HostArray value;  ///< literal: of rank 0
+  std::vector<Indirect> indirect;  ///< read: added to the position
+  HostArray value;                 ///< literal: of rank 0
   const ir::OpDef* op = nullptr;
   ir::AttrRef attr;
   std::vector<ExprRef> args;
@@ -52,6 +59,14 @@ ExprRef read(DType dtype, StorageId storage, Affine at);
 /// The whole of a storage as a dense value.
 Value dense_value(ir::Type type, StorageId storage);
 ExprRef literal(HostArray value);
+
+/// Whether an element of the expression depends on what lies in a storage.
+bool reads(const ExprRef& e, StorageId storage);
+/// The value as i64 positions; what is larger stays larger than any size.
+Value as_index(const Value& v);
+/// A position in the index space of `like`: the same everywhere.
+ExprRef number(ir::Dim d, DType dtype, ir::Type like);
+ExprRef apply(const ir::OpDef& op, ir::AttrRef attr, DType dtype, std::vector<ExprRef> args);
 
 /// The storage of a value that is its dense content and nothing else.
 std::optional<StorageId> whole_storage(const Value& v);

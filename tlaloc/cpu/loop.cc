@@ -127,7 +127,10 @@ class Runner {
         case Loop::Op::Kind::load: {
           const std::int64_t step = stride_[inner_][stream];
           const std::byte* from = call_.storages[op.array] + at[stream] * byte_size(op.dtype);
-          if (step == 1 || n == 1) {
+          if (op.index_count) {
+            gather_indirect(place(i), op, call_.storages[op.array], at[stream], step, n);
+            reg_[i] = place(i);
+          } else if (step == 1 || n == 1) {
             reg_[i] = from;
           } else if (step == 0) {
             fill(place(i), op.dtype, from, n);
@@ -155,6 +158,62 @@ class Runner {
       }
     }
     return reg_[last];
+  }
+
+  /// Adds to positions what `index` says: at[i] for i < n. Marks in `fits` what was moved.
+  void add_index(const Loop::Index& index, std::int64_t* at, bool* fits, std::int64_t n) const {
+    const auto* value = static_cast<const std::int64_t*>(reg_[index.reg]);
+    const std::int64_t stride = call_.ints[index.stride];
+    const std::int64_t last = std::max<std::int64_t>(call_.ints[index.last], 0);
+    for (std::int64_t i = 0; i < n; ++i) {
+      const std::int64_t inside = std::clamp<std::int64_t>(value[i], 0, last);
+      at[i] += inside * stride;
+      if (fits) fits[i] = fits[i] && inside == value[i];
+    }
+  }
+  void gather_indirect(void* to, const Loop::Op& op, const std::byte* from, std::int64_t first,
+                       std::int64_t step, std::int64_t n) const {
+    std::array<std::int64_t, kTile> at;
+    for (std::int64_t i = 0; i < n; ++i) at[usize(i)] = first + i * step;
+    for (std::size_t k = 0; k < op.index_count; ++k) {
+      if (call_.ints[loop_.indices[op.first_index + k].last] < 0) {
+        // Nothing fits into an empty array: whoever reads looks at that.
+        std::memset(to, 0, usize(n) * usize(byte_size(op.dtype)));
+        return;
+      }
+      add_index(loop_.indices[op.first_index + k], at.data(), nullptr, n);
+    }
+    ops::by_size(op.dtype, [&]<class U>(TypeTag<U>) {
+      const U* x = reinterpret_cast<const U*>(from);
+      U* y = static_cast<U*>(to);
+      for (std::int64_t i = 0; i < n; ++i) y[i] = x[at[usize(i)]];
+    });
+  }
+  /// Writes a tile's elements one after the other, so that each sees those before it.
+  void scatter_indirect(const void* values, std::int64_t first, std::int64_t step,
+                        std::int64_t n) const {
+    std::array<std::int64_t, kTile> at;
+    std::array<bool, kTile> fits;
+    for (std::int64_t i = 0; i < n; ++i) {
+      at[usize(i)] = first + i * step;
+      fits[usize(i)] = true;
+    }
+    for (std::size_t k = 0; k < loop_.result_index_count; ++k) {
+      add_index(loop_.indices[loop_.result_first_index + k], at.data(), fits.data(), n);
+    }
+    const auto size = usize(byte_size(loop_.ops.back().dtype));
+    std::byte* base = call_.storages[loop_.result_array];
+    const auto* from = static_cast<const std::byte*>(values);
+    for (std::size_t i = 0; i < usize(n); ++i) {
+      if (loop_.drop && !fits[i]) continue;
+      std::byte* to = base + at[i] * static_cast<std::int64_t>(size);
+      if (loop_.combine) {
+        const void* in[3] = {to, from + i * size, nullptr};
+        loop_.combine(to, in, 1, nullptr);
+      } else {
+        std::memcpy(to, from + i * size, size);
+      }
+    }
   }
 
   /// Calls visit(at) for all indices of the axes that `wanted` says, from `at` on.
@@ -188,6 +247,9 @@ class Runner {
         0, base_.data(), [&](std::size_t axis) { return axis != inner_; },
         [&](std::int64_t* outer) {
           tiles(outer, [&](const std::int64_t* at, std::int64_t n) {
+            if (loop_.result_index_count || loop_.combine) {
+              return scatter_indirect(tile(at, n, nullptr), at[result_], step, n);
+            }
             std::byte* to = call_.storages[loop_.result_array] + at[result_] * byte_size(t);
             const bool direct = step == 1 || n == 1;
             const void* r = tile(at, n, direct ? to : nullptr);

@@ -23,10 +23,18 @@ struct Loop {
     std::uint16_t ints = 0;   ///< load, position: where offset and strides begin
     TileFn run = nullptr;     ///< op
     std::uint16_t args[3] = {};
-    std::uint64_t bits = 0;      ///< literal
+    std::uint64_t bits = 0;                          ///< literal
+    std::uint16_t first_index = 0, index_count = 0;  ///< load: of `indices`
+    const ir::OpDef* def = nullptr;                  ///< op: what `run` computes
+    const ir::Attr* attr = nullptr;
     const void* data = nullptr;  ///< op: what its kernel needs beside the operands
   };
+  /// A part of a position that is data: a register of i64, clamped, times a stride.
+  struct Index {
+    std::uint16_t reg, stride, last;  ///< stride and last: positions in the integers
+  };
   std::uint16_t rank = 0;
+  std::vector<Index> indices;
   std::vector<Op> ops;             ///< the last one's register is the result
   std::vector<ir::AttrRef> attrs;  ///< kept alive for Op::data
   /// Registers: op -> place in the scratch memory; a place is free again after the last use.
@@ -34,6 +42,11 @@ struct Loop {
   std::uint16_t place_count = 0;
   std::uint16_t result_ints = 0;
   std::uint16_t result_array = 0;
+  // Where each element of the result goes, and how.
+  std::uint16_t result_first_index = 0, result_index_count = 0;
+  bool drop = false;         ///< what does not fit is left out rather than moved
+  TileFn combine = nullptr;  ///< of the old element and the new one; null: the new one
+  const ir::OpDef* combine_def = nullptr;
   const Fold* fold = nullptr;
   std::uint32_t folded = 0;  ///< one bit per axis
 

@@ -180,6 +180,14 @@ void Planner::node(Context& c, const ir::Node& n) {
       return concatenate(c, n);
     case OpId::Pad:
       return pad(c, n);
+    case OpId::DynamicSlice:
+      return dynamic_slice(c, n);
+    case OpId::DynamicUpdateSlice:
+      return dynamic_update_slice(c, n);
+    case OpId::Gather:
+      return gather(c, n);
+    case OpId::Scatter:
+      return scatter(c, n);
     default:
       return reference(c, n);
   }
@@ -221,18 +229,6 @@ void Planner::elementwise(Context& c, const ir::Node& n) {
     v.expr = read(v.type.dtype(), t.storage, t.at);
   }
   c.env[out] = std::move(v);
-}
-
-template <class F>
-Value Planner::viewed(Context& c, ValueId operand, const F& view) {
-  if (auto v = view(c.env[operand])) return *v;
-  Value& v = c.env[operand];
-  v = e_.lying(v, "copy");
-  if (auto r = view(v)) return *r;
-  v = dense_value(v.type, e_.copy(v, "copy"));
-  auto r = view(v);
-  internal_check(r.has_value(), "a dense value can't be viewed");
-  return *r;
 }
 
 void Planner::moved(Context& c, const ir::Node& n) {
@@ -343,6 +339,13 @@ void Planner::reference(Context& c, const ir::Node& n) {
   }
   s.data = std::move(r);
   e_.emit_step(std::move(s));
+}
+
+void Planner::settle(Context& c, const ir::Node& n) {
+  Value& v = c.env[n.result()];
+  const Target t = target(c, n.result());
+  e_.compute(v, t, n.op().name);
+  v.expr = read(v.type.dtype(), t.storage, t.at);
 }
 
 Value Planner::filled(Type type, double value) {

@@ -9,6 +9,7 @@
 #include "tlaloc/cpu/emitter.h"
 #include "tlaloc/cpu/groups.h"
 #include "tlaloc/ir/region_ops.h"
+#include "tlaloc/ops/val_index.h"
 
 namespace tlaloc::cpu {
 
@@ -51,12 +52,33 @@ class Planner {
   void reduction(Context& c, const ir::Node& n);
   void concatenate(Context& c, const ir::Node& n);
   void pad(Context& c, const ir::Node& n);
+  void dynamic_slice(Context& c, const ir::Node& n);
+  void dynamic_update_slice(Context& c, const ir::Node& n);
+  void gather(Context& c, const ir::Node& n);
+  void scatter(Context& c, const ir::Node& n);
+  /// Parts of positions: one start per axis behind the batch axes, in the index space of `like`.
+  std::vector<Indirect> starts(Context& c, const ir::Node& n, std::size_t first, ir::Type like,
+                               std::int64_t batch_axes, std::span<const ir::Dim> strides,
+                               std::span<const ir::Dim> last);
+  /// The parts of positions that `indices` says, in the index space of gather's result or of
+  /// scatter's updates; and where the elements of windows lie, as strides in that space.
+  struct Windows {
+    Affine at;
+    std::vector<Indirect> indirect;
+  };
+  Windows windows(const Value& indices, const ops::IndexDims& dims, ir::Type operand,
+                  ir::Type windowed, std::span<const ir::Dim> sizes, const Affine& lies);
+  /// `update` into a copy of the operand, which may become the operand itself.
+  void update(Context& c, const ir::Node& n, const Value& update, const Windows& where, bool drop,
+              const ir::OpDef* combine);
   void reference(Context& c, const ir::Node& n);
   Target target(Context& c, ir::ValueId v);
   void check(Context& c, const ir::Node& n);
   /// The operand with another shape, broadcast if it is a scalar.
   Value spread(const Value& v, ir::Type like);
   Value filled(ir::Type type, double value);
+  /// Computes the result of n, which is an expression yet, into memory.
+  void settle(Context& c, const ir::Node& n);
   /// The view, or that of the value once it lies somewhere.
   template <class F>
   Value viewed(Context& c, ir::ValueId operand, const F& view);
@@ -78,5 +100,17 @@ class Planner {
 
   Emitter e_;
 };
+
+template <class F>
+Value Planner::viewed(Context& c, ir::ValueId operand, const F& view) {
+  if (auto v = view(c.env[operand])) return *v;
+  Value& v = c.env[operand];
+  v = e_.lying(v, "copy");
+  if (auto r = view(v)) return *r;
+  v = dense_value(v.type, e_.copy(v, "copy"));
+  auto r = view(v);
+  internal_check(r.has_value(), "a dense value can't be viewed");
+  return *r;
+}
 
 }  // namespace tlaloc::cpu

@@ -227,7 +227,8 @@ void Planner::record(LoopState& s, const Values& ys) {
     if (!s.append[k].flat) {
       if (!s.length) e_.grow(h.storage, (Dim(s.trip) + 1) * strides[0] * shape[0]);
       Affine at{s.index * strides[0], {strides.begin() + 1, strides.end()}};
-      if (y.expr->kind == Expr::Kind::read && y.expr->storage == h.storage && y.expr->at == at) {
+      if (y.expr->kind == Expr::Kind::read && y.expr->storage == h.storage && y.expr->at == at &&
+          y.expr->indirect.empty()) {
         continue;  // it was computed there
       }
       e_.compute(y, {h.storage, std::move(at)}, s.n.op().name);
@@ -264,9 +265,9 @@ void Planner::move_carries(LoopState& s, const Values& next) {
   std::vector<bool> moves(from.size());
   for (std::size_t k = 0; k < from.size(); ++k) moves[k] = whole_storage(from[k]) != s.carries[k];
   for (std::size_t k = 0; k < from.size(); ++k) {
-    if (!moves[k] || from[k].expr->kind != Expr::Kind::read) continue;
+    if (!moves[k]) continue;
     for (std::size_t j = 0; j < from.size(); ++j) {
-      if (moves[j] && from[k].expr->storage == s.carries[j]) {
+      if (moves[j] && reads(from[k].expr, s.carries[j])) {
         from[k] = dense_value(from[k].type, e_.copy(from[k], s.n.op().name));
         break;
       }
@@ -464,7 +465,7 @@ void Planner::scan(Context& c, const ir::Node& n) {
       args.push_back(dense_value(s.types[k], s.carries[k]));
     }
     for (std::size_t k = 0; k < s.xs.size(); ++k) {
-      const Value x = s.xs[k].expr->kind == Expr::Kind::op ? e_.lying(s.xs[k], "scan") : s.xs[k];
+      const Value& x = s.xs[k];
       args.push_back(cut[k] ? *rows(x, *cuts[*cut[k]].at, *cuts[*cut[k]].length)
                             : *row(x, s.index));
     }

@@ -7,7 +7,6 @@
 #include "tlaloc/ops/strided.h"
 
 namespace tlaloc::ops {
-namespace {
 
 HostArray fill_value(DType dtype, std::optional<double> wanted) {
   return dispatch(dtype, [&]<class T>(TypeTag<T>) {
@@ -22,8 +21,6 @@ HostArray fill_value(DType dtype, std::optional<double> wanted) {
     }
   });
 }
-
-}  // namespace
 
 Dim count_of(Type indices, const AxisList& positions) {
   Dim n(1);

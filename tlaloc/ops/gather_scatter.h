@@ -34,4 +34,7 @@ struct Scatter {
   static void batch(const Call& c, BatchContext& ctx);
 };
 
+/// What a gather of mode fill reads outside; see GatherAttrs::fill.
+HostArray fill_value(DType dtype, std::optional<double> wanted);
+
 }  // namespace tlaloc::ops

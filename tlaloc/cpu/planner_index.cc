@@ -1,0 +1,202 @@
+// Windows whose places are data: dynamic slices, gather, scatter, as positions in loops.
+#include <algorithm>
+#include <limits>
+
+#include "tlaloc/base/error.h"
+#include "tlaloc/cpu/planner.h"
+#include "tlaloc/ops/convert_element.h"
+#include "tlaloc/ops/elementwise_arith.h"
+#include "tlaloc/ops/gather_scatter.h"
+#include "tlaloc/ops/indexing.h"
+#include "tlaloc/ops/slice.h"
+
+namespace tlaloc::cpu {
+
+using ir::Dim;
+using ir::Type;
+using ir::ValueId;
+
+std::vector<Indirect> Planner::starts(Context& c, const ir::Node& n, std::size_t first, Type like,
+                                      std::int64_t batch_axes, std::span<const Dim> strides,
+                                      std::span<const Dim> last) {
+  std::vector<std::int64_t> axes;
+  for (std::int64_t k = 0; k < batch_axes; ++k) axes.push_back(k);
+  std::vector<Indirect> r;
+  for (std::size_t k = 0; k < last.size(); ++k) {
+    // Only one place fits: there is nothing to look up.
+    if (last[k] == Dim(0)) continue;
+    const Value start = c.env[n.operand(first + k)];
+    const Value wide = viewed(c, n.operand(first + k), [&](const Value& v) {
+      return broadcast(v, like.with_dtype(start.type.dtype()), axes);
+    });
+    r.push_back({as_index(wide).expr, strides[k], last[k]});
+  }
+  return r;
+}
+
+void Planner::dynamic_slice(Context& c, const ir::Node& n) {
+  const auto nb = n.as<ops::DynamicSliceAttrs>().batch_axes;
+  const Type type = c.type(n.result());
+  Value& x = c.env[n.operand(0)];
+  x = e_.lying(x, "copy");
+  const auto behind = static_cast<std::size_t>(nb);
+  std::vector<Dim> last;
+  for (int axis = static_cast<int>(nb); axis < x.type.rank(); ++axis) {
+    last.push_back(x.type.dim(axis) - type.dim(axis));
+  }
+  auto e = std::make_shared<Expr>(*x.expr);
+  const auto more =
+      starts(c, n, 1, type, nb, std::span<const Dim>(x.expr->at.strides).subspan(behind), last);
+  e->indirect.insert(e->indirect.end(), more.begin(), more.end());
+  c.env[n.result()] = {type, e};
+  settle(c, n);
+}
+
+void Planner::update(Context& c, const ir::Node& n, const Value& update, const Windows& where,
+                     bool drop, const ir::OpDef* combine) {
+  const Value& x = c.env[n.operand(0)];
+  // What is read of the operand is read before it changes.
+  Target t{0, where.at, where.indirect, drop, combine};
+  Value v = update;
+  auto depends = [&](const ExprRef& e) {
+    return x.expr->kind == Expr::Kind::read && reads(e, x.expr->storage);
+  };
+  if (depends(v.expr)) v = dense_value(v.type, e_.copy(v, n.op().name));
+  for (Indirect& i : t.indirect) {
+    if (!depends(i.index)) continue;
+    const Type type = update.type.with_dtype(DType::i64);
+    i.index = dense_value(type, e_.copy({type, i.index}, n.op().name)).expr;
+  }
+  t.storage = e_.copy(x, n.op().name);
+  e_.compute(v, t, n.op().name);
+  c.env[n.result()] = dense_value(c.type(n.result()), t.storage);
+}
+
+void Planner::dynamic_update_slice(Context& c, const ir::Node& n) {
+  const auto nb = n.as<ops::DynamicUpdateSliceAttrs>().batch_axes;
+  const Type type = c.type(n.result());
+  const Value u = c.env[n.operand(1)];
+  Windows where{{0, dense_strides(type.shape())}, {}};
+  std::vector<Dim> last;
+  for (int axis = static_cast<int>(nb); axis < type.rank(); ++axis) {
+    last.push_back(type.dim(axis) - u.type.dim(axis));
+  }
+  where.indirect =
+      starts(c, n, 2, u.type, nb,
+             std::span<const Dim>(where.at.strides).subspan(static_cast<std::size_t>(nb)), last);
+  update(c, n, u, where, false, nullptr);
+}
+
+Planner::Windows Planner::windows(const Value& indices, const ops::IndexDims& dims, Type operand,
+                                  Type windowed, std::span<const Dim> sizes, const Affine& lies) {
+  Windows w{{lies.offset, std::vector<Dim>(usize(windowed.rank()), Dim(0))}, {}};
+  const auto kept = ops::window_operand_axes(dims, operand.rank());
+  for (std::size_t k = 0; k < kept.size(); ++k) {
+    w.at.strides[usize(dims.window_axes[k])] = lies.strides[usize(kept[k])];
+  }
+  // Axes of the indices, without their vector, in the windowed space.
+  const auto positions = ops::index_axes(dims, indices.type.rank());
+  std::vector<std::int64_t> to(usize(indices.type.rank()), -1);
+  std::size_t next = 0;
+  for (std::int64_t axis = 0; axis < windowed.rank(); ++axis) {
+    if (std::ranges::find(dims.window_axes, axis) != dims.window_axes.end()) continue;
+    to[usize(positions[next++])] = axis;
+  }
+  for (std::size_t k = 0; k < dims.operand_batch.size(); ++k) {
+    w.at.strides[usize(to[usize(dims.indices_batch[k])])] +=
+        lies.strides[usize(dims.operand_batch[k])];
+  }
+  for (std::size_t k = 0; k < dims.index_map.size(); ++k) {
+    const auto axis = usize(dims.index_map[k]);
+    const Dim last = operand.dim(static_cast<int>(axis)) - sizes[axis];
+    const Type space = windowed.with_dtype(indices.type.dtype());
+    const auto part = view(indices, space, [&](const Affine& at) -> std::optional<Affine> {
+      Affine r{at.offset, std::vector<Dim>(usize(windowed.rank()), Dim(0))};
+      for (std::size_t i = 0; i < to.size(); ++i) {
+        if (to[i] >= 0) r.strides[usize(to[i])] = at.strides[i];
+      }
+      if (dims.vector_axis < indices.type.rank()) {
+        r.offset += Dim(static_cast<std::int64_t>(k)) * at.strides[usize(dims.vector_axis)];
+      }
+      return r;
+    });
+    internal_check(part.has_value(), "indices can't be viewed");
+    w.indirect.push_back({as_index(*part).expr, lies.strides[axis], last});
+  }
+  return w;
+}
+
+void Planner::gather(Context& c, const ir::Node& n) {
+  const auto& a = n.as<ops::GatherAttrs>();
+  const Type type = c.type(n.result());
+  for (ValueId v : n.operands()) c.env[v] = e_.lying(c.env[v], "copy");
+  const Value& x = c.env[n.operand(0)];
+  const Value& indices = c.env[n.operand(1)];
+  std::vector<Dim> sizes;
+  for (Dim d : a.sizes) sizes.push_back(c.dim(d));
+  const Windows w = windows(indices, a.dims, x.type, type, sizes, x.expr->at);
+  auto e = std::make_shared<Expr>(*x.expr);
+  e->at = w.at;
+  e->indirect = w.indirect;
+  ExprRef r = e;
+  if (a.mode == ops::OutOfBounds::fill) {
+    ExprRef fits;
+    auto require = [&](ExprRef p) {
+      fits = fits ? apply(ops::rows::And, nullptr, DType::boolean, {fits, p}) : p;
+    };
+    const auto compare = [](ops::Comparison how, ExprRef p, ExprRef q) {
+      return apply(ops::rows::Compare, ir::make_attr(ops::CompareAttrs{how}), DType::boolean,
+                   {std::move(p), std::move(q)});
+    };
+    for (const Indirect& i : w.indirect) {
+      require(compare(ops::Comparison::ge, i.index, number(0, DType::i64, type)));
+      require(compare(ops::Comparison::le, i.index, number(max(i.last, 0), DType::i64, type)));
+    }
+    if (fits) {
+      r = apply(ops::rows::Select, nullptr, type.dtype(),
+                {fits, r, literal(ops::fill_value(type.dtype(), a.fill))});
+    }
+  }
+  c.env[n.result()] = {type, r};
+  settle(c, n);
+}
+
+void Planner::scatter(Context& c, const ir::Node& n) {
+  const auto& a = n.as<ops::ScatterAttrs>();
+  const Type type = c.type(n.result());
+  // A window axis in front of a position axis would change the order of the updates.
+  const auto& wa = a.dims.window_axes;
+  const Type updates_type = c.env[n.operand(2)].type;
+  const bool in_order =
+      wa.empty() || wa.front() == updates_type.rank() - static_cast<std::int64_t>(wa.size());
+  if (!in_order && !a.unique) return reference(c, n);
+  for (ValueId v : n.operands()) c.env[v] = e_.lying(c.env[v], "copy");
+  const Value indices = c.env[n.operand(1)], updates = c.env[n.operand(2)];
+  const auto sizes = ops::window_sizes(a.dims, type, updates.type);
+  const Windows w =
+      windows(indices, a.dims, type, updates.type, sizes, {0, dense_strides(type.shape())});
+  const ir::OpDef* combine = nullptr;
+  const bool logical = type.dtype() == DType::boolean;
+  switch (a.update) {
+    case ops::Update::set:
+      break;
+    case ops::Update::add:
+      combine = &ops::rows::Add;
+      break;
+    case ops::Update::mul:
+      combine = &ops::rows::Mul;
+      break;
+    case ops::Update::min:
+      combine = &ops::rows::Min;
+      break;
+    case ops::Update::max:
+      combine = &ops::rows::Max;
+      break;
+  }
+  if (logical && (a.update == ops::Update::add || a.update == ops::Update::mul)) {
+    return reference(c, n);
+  }
+  update(c, n, updates, w, a.mode == ops::OutOfBounds::fill, combine);
+}
+
+}  // namespace tlaloc::cpu

@@ -1,5 +1,9 @@
 // The negative control: what the mistakes do, done rightly. Bodies of templates are instantiated,
 // so this also compiles every operation.
+#include <tlaloc/lang/collectives.h>
+#include <tlaloc/lang/custom_call.h>
+#include <tlaloc/lang/quantized.h>
+
 #include <array>
 #include <vector>
 
@@ -158,4 +162,18 @@ auto control(Images x, tl::Scalar<float> s, tl::Scalar<int> i) {
                         i, [&] { return s; }, [&] { return s + 1; }),
                     tl::while_loop([](auto a) { return a < 10; }, [](auto a) { return a * 2; }, s),
                     tl::fori_loop(0, i, [](auto k, auto a) { return a + tl::cast<float>(k); }, s));
+}
+
+// ---- beside tlaloc.h ----
+
+inline constexpr tl::MeshAxis<struct Data, 2> data;
+auto beside(Images x, Labels ids, tl::Quantized<tl::QuantFormat::q4_0, 10, 32> w,
+            tl::Tensor<double, batch, 32> h) {
+  tl::register_custom_call("copy", [](Images x) { return x; });
+  return std::tuple(tl::custom_call<Images>("copy", x),
+                    tl::custom_call<std::tuple<Images, tl::Scalar<float>>>("two", x, 1.0f),
+                    tl::all_reduce(x, data, tl::Collective::max), tl::all_gather<batch>(x, data),
+                    tl::reduce_scatter<1>(x, data), tl::dequantize(w), tl::quant_matmul(h, w),
+                    tl::quant_matmul<true>(tl::quant_matmul(h, w), w), tl::quant_gather(w, ids),
+                    tl::quant_gather(w, 3));
 }

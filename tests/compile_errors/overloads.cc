@@ -3,6 +3,7 @@
 #include <tlaloc/lang/collectives.h>
 #include <tlaloc/lang/custom_call.h>
 #include <tlaloc/lang/graph_of.h>
+#include <tlaloc/lang/quantized.h>
 #include <tlaloc/lang/source.h>
 
 #include <array>
@@ -193,6 +194,20 @@ void devices(Images x) {
   tl::all_reduce(x > 0, data);       // TL-DTYPE-003
   tl::all_gather<2>(x, data);        // TL-AXIS-001
   tl::reduce_scatter<1>(x, data);    // TL-SHAPE-008
+}
+
+void weights(Images x, Labels ids, tl::Quantized<tl::QuantFormat::q4_0, 10, 32> w) {
+  tl::exp(w);                             // TL-TYPE-002
+  tl::dequantize(x);                      // TL-TYPE-002
+  tl::quant_matmul(x, x);                 // TL-TYPE-002
+  tl::quant_matmul(x, w);                 // TL-SHAPE-003
+  tl::quant_matmul(ids, w);               // TL-DTYPE-003
+  tl::quant_matmul(tl::Array(), w);       // TL-TYPE-004
+  tl::quant_matmul(tl::Scalar<float>(), w);  // TL-RANK-001
+  tl::quant_gather(x, ids);               // TL-TYPE-002
+  tl::quant_gather(w, x);                 // TL-DTYPE-003
+  tl::quant_gather(tl::Quantized<tl::QuantFormat::q8_0, 32>(), ids);  // TL-RANK-001
+  tl::vmap<1>([](auto w) { return tl::dequantize(w); })(w);           // TL-VMAP-001
 }
 
 void products(const Mlp& m, Images x, Labels ids) {

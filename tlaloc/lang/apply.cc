@@ -38,11 +38,13 @@ runtime::RunResult run_graph(ir::GraphRef g, std::vector<HostArray> args, runtim
   return default_backend().compile(std::move(g))->run(std::move(inputs), options);
 }
 
-std::vector<Ref> as_refs(const runtime::RunResult& r, std::vector<std::vector<AxisLabel>> labels) {
+std::vector<Ref> as_refs(const ir::Graph& g, const runtime::RunResult& r,
+                         std::vector<std::vector<AxisLabel>> labels) {
   labels.resize(r.outputs.size());
   std::vector<Ref> out;
   for (std::size_t k = 0; k < r.outputs.size(); ++k) {
-    out.push_back(make_concrete(r.outputs[k].to_host(), std::move(labels[k])));
+    out.push_back(make_concrete(r.outputs[k].to_host(), std::move(labels[k]),
+                                g.type(g.results()[k]).encoding()));
   }
   return out;
 }
@@ -74,7 +76,8 @@ std::vector<Ref> evaluate(const OpCall& call, std::span<const Ref> operands,
   }
   std::vector<HostArray> args;
   for (const Ref& x : operands) args.push_back(node(x).array);
-  return as_refs(run_graph(std::move(g), std::move(args)), std::move(labels));
+  const runtime::RunResult run = run_graph(g, std::move(args));
+  return as_refs(*g, run, std::move(labels));
 }
 
 }  // namespace

@@ -47,8 +47,9 @@ runtime::Backend& default_backend();
 runtime::RunResult run_graph(ir::GraphRef g, std::vector<HostArray> args,
                              runtime::DimValues dims = {});
 
-/// The results as values; `labels[k]` may be missing or empty.
-std::vector<Ref> as_refs(const runtime::RunResult& r, std::vector<std::vector<AxisLabel>> labels);
+/// The results of g as values; `labels[k]` may be missing or empty.
+std::vector<Ref> as_refs(const ir::Graph& g, const runtime::RunResult& r,
+                         std::vector<std::vector<AxisLabel>> labels);
 
 /// Axis i of a and axis j of b must have one size: UserError `code` with both shapes when they
 /// differ, a constraint of the trace when that is not known yet.

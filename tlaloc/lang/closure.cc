@@ -33,6 +33,17 @@ Closure trace_closure(const Function& f, const Leaves& args, Signature signature
   return c;
 }
 
+void require_dense(const Leaves& args, const transform::Mask& wanted) {
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    if (!wanted[i] || !node(args[static_cast<int>(i)]).type.encoding()) continue;
+    throw UserError({"TL-GRAD-003",
+                     "grad",
+                     args.data().path(i) + " is quantized: such weights carry no tangent",
+                     "capture it, or pass it in an argument that argnums leaves out",
+                     {}});
+  }
+}
+
 transform::Mask leaves_of(const Leaves& args, std::span<const int> argnums) {
   transform::Mask mask(static_cast<std::size_t>(args.size()), false);
   for (int k : argnums) {
@@ -84,7 +95,7 @@ CallResult call_graph(const OpCall& call, const ir::GraphRef& g, std::span<const
       add(captures.captured);
       add(args.subspan(captures_at));
       const runtime::RunResult run = run_graph(g, std::move(arrays), dims.sizes(*g));
-      r.values = as_refs(run, std::move(labels));
+      r.values = as_refs(*g, run, std::move(labels));
       r.result_dims.assign(run.result_dims.begin(), run.result_dims.end());
       return r;
     }

@@ -28,6 +28,8 @@ Closure trace_closure(const Function& f, const Leaves& args, Signature signature
 
 /// Argument leaves that a derivative is taken of: those of `argnums`.
 transform::Mask leaves_of(const Leaves& args, std::span<const int> argnums);
+/// UserError TL-GRAD-003 where one of the wanted leaves is quantized.
+void require_dense(const Leaves& args, const transform::Mask& wanted);
 
 /// Where the symbols of a graph come from at a call: sizes, or dims of the trace around it.
 class DimBinding {

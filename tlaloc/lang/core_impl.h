@@ -27,6 +27,11 @@ inline std::vector<AxisLabel> kept_labels(const Ref& x, AxesSpec axes) {
 /// v in `shape`: axis i becomes axis_of_v[i]; -1 marks a literal 1 that stretches.
 ir::Val broadcast_val(ir::Val v, std::span<const int> axis_of_v, std::span<const ir::Dim> shape);
 
+/// Extents of a typed tensor with `count` elements: from `sizes`, else from the type; one is
+/// inferred. UserError TL-SHAPE-002, TL-SHAPE-005, TL-SIZE-001, TL-BOUND-001.
+Extents extents_of(AxesSpec axes, std::span<const std::int64_t> sizes, std::int64_t count,
+                   DType dtype, Where where);
+
 struct WindowSpec;
 /// Zeros before and behind an axis of `size` elements.
 std::pair<ir::Dim, ir::Dim> window_padding(const WindowSpec& w, ir::Dim size, ir::Dim window);

@@ -25,6 +25,9 @@ const Node& concrete(const Ref& x, const char* op, Where where) {
            "traced function",
            where);
     }
+    if (n.type.encoding()) {
+      fail("TL-QUANT-001", op, describe(x) + " is quantized", "dequantize it first", where);
+    }
     return n;
   });
 }
@@ -57,8 +60,8 @@ Ref checked_scalar(DType dtype, N value) {
   });
 }
 
-/// Extents of a typed tensor with `count` elements: from `sizes`, else from the type; one is
-/// inferred.
+}  // namespace
+
 Extents extents_of(AxesSpec axes, std::span<const std::int64_t> sizes, std::int64_t count,
                    DType dtype, Where where) {
   const auto type = [&] { return describe(dtype, axes); };
@@ -108,8 +111,6 @@ Extents extents_of(AxesSpec axes, std::span<const std::int64_t> sizes, std::int6
   }
   return extents;
 }
-
-}  // namespace
 
 Ref scalar(DType dtype, double value) {
   return dispatch(dtype, [&]<class T>(TypeTag<T>) {

@@ -13,7 +13,7 @@ using transform::Mask;
 Mask active_params(const Closure& c, const Mask& mask) {
   Mask active(c.graph->param_count(), false);
   for (std::size_t i = 0; i < mask.size(); ++i) {
-    active[i] = mask[i] && is_differentiable(c.signature.types[i].dtype());
+    active[i] = mask[i] && carries_tangents(c.signature.types[i]);
   }
   return active;
 }
@@ -44,6 +44,7 @@ Leaves value_and_grad(const Function& f, const Leaves& args, std::span<const int
     const Closure c = trace_closure(f, args, signature_of(args));
     require_scalar_loss(call, c);
     const Mask wanted = leaves_of(args, argnums);
+    require_dense(args, wanted);
     const Mask active = active_params(c, wanted);
     auto labels = c.result_labels;
     for (std::size_t i = 0; i < wanted.size(); ++i) {
@@ -101,6 +102,7 @@ Leaves jvp(const Function& f, const Leaves& args, const Leaves& tangents, Where 
       }
       all.push_back(t);
     }
+    require_dense(args, moving);
     // A traced tangent makes the arguments part of the trace too.
     const Closure c =
         trace_closure(f, args, any_traced(all) ? exact_signature(args) : open_signature(args));

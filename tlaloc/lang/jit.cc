@@ -81,7 +81,7 @@ struct Compiled {
     runtime::RunOptions options;
     options.dims = DimBinding(closure.signature, args).sizes(*closure.graph);
     options.check_nan = nan_mode();
-    return as_refs(bound_->run(std::move(inputs), options), closure.result_labels);
+    return as_refs(*closure.graph, bound_->run(std::move(inputs), options), closure.result_labels);
   }
 
  private:

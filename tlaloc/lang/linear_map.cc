@@ -56,9 +56,10 @@ Leaves linearize_at(const OpCall& call, const Function& f, const Leaves& args,
     require_agreement(call, args);
     const Closure c = trace_closure(f, args, signature_of(args));
     const Mask wanted = leaves_of(args, argnums);
+    require_dense(args, wanted);
     Mask active(c.graph->param_count(), false);
     for (std::size_t i = 0; i < wanted.size(); ++i) {
-      active[i] = wanted[i] && is_differentiable(c.signature.types[i].dtype());
+      active[i] = wanted[i] && carries_tangents(c.signature.types[i]);
     }
     const transform::Linearized lin = transform::linearize(c.graph, active);
     const auto& values = args.data().values;

@@ -35,9 +35,11 @@ std::vector<AxisLabel> labels_of(AxesSpec axes) {
   return labels;
 }
 
-ir::Type type_of(const HostArray& array) {
-  const std::vector<ir::Dim> shape(array.extents().begin(), array.extents().end());
-  return ir::Type::get(array.dtype(), shape);
+ir::Type type_of(const HostArray& array, const ir::Encoding* encoding) {
+  std::vector<ir::Dim> shape(array.extents().begin(), array.extents().end());
+  if (!encoding) return ir::Type::get(array.dtype(), shape);
+  shape.back() = ir::Dim(array.extents().back() / encoding->block_bytes * encoding->block_elements);
+  return ir::Type::get(DType::f32, shape, encoding);
 }
 
 namespace {
@@ -47,7 +49,7 @@ void set_labels(Node& n, std::vector<AxisLabel> labels) {
 }
 }  // namespace
 
-Ref make_concrete(HostArray array, std::vector<AxisLabel> labels) {
+Ref make_concrete(HostArray array, std::vector<AxisLabel> labels, const ir::Encoding* encoding) {
   if (array.extents().size() > std::size_t{kMaxRank}) {
     throw UserError({"TL-RANK-002",
                      "tensor",
@@ -57,7 +59,7 @@ Ref make_concrete(HostArray array, std::vector<AxisLabel> labels) {
   }
   auto* n = new Node;
   Ref r(n);
-  n->type = type_of(array);
+  n->type = type_of(array, encoding);
   n->array = std::move(array);
   set_labels(*n, std::move(labels));
   return r;

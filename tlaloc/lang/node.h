@@ -38,12 +38,16 @@ const Node& node(const Ref& x);
 
 std::vector<AxisLabel> labels_of(AxesSpec axes);
 /// A concrete value. Labels may be empty.
-Ref make_concrete(HostArray array, std::vector<AxisLabel> labels = {});
+Ref make_concrete(HostArray array, std::vector<AxisLabel> labels = {},
+                  const ir::Encoding* encoding = nullptr);
 Ref make_traced(ir::Val val, std::vector<AxisLabel> labels = {});
 /// The same value under other axis names.
 Ref relabeled(const Ref& x, std::vector<AxisLabel> labels);
 
-ir::Type type_of(const HostArray& array);
+/// The type of an array; with an encoding, of the floats that its bytes stand for.
+ir::Type type_of(const HostArray& array, const ir::Encoding* encoding = nullptr);
+/// Whether values of a type carry tangents.
+inline bool carries_tangents(ir::Type t) { return is_differentiable(t.dtype()) && !t.encoding(); }
 
 /// "f32[batch=32, 784]": element type, axis names, sizes.
 std::string describe(const Ref& x);

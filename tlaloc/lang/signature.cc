@@ -107,7 +107,7 @@ Signature open_signature(const Leaves& args) {
         shape.push_back(n.label(k).tag ? opener.open(named(n.label(k))) : n.type.dim(k));
       }
     }
-    s.types.push_back(ir::Type::get(n.type.dtype(), shape));
+    s.types.push_back(ir::Type::get(n.type.dtype(), shape, n.type.encoding()));
     s.labels.push_back(info.typed ? labels_of(info.axes) : n.labels);
   }
   return s;

@@ -18,9 +18,10 @@ std::vector<T> without(std::vector<T> xs, int at) {
 Signature peeled(Signature s, std::span<const int> in_axes) {
   for (std::size_t i = 0; i < s.types.size(); ++i) {
     if (in_axes[i] < 0) continue;
-    const auto shape = s.types[i].shape();
-    s.types[i] =
-        s.types[i].with_shape(without(std::vector(shape.begin(), shape.end()), in_axes[i]));
+    const ir::Type t = s.types[i];
+    s.types[i] = ir::Type::get(t.dtype(),
+                               without(std::vector(t.shape().begin(), t.shape().end()), in_axes[i]),
+                               t.encoding());
     s.labels[i] = without(std::move(s.labels[i]), in_axes[i]);
   }
   return s;

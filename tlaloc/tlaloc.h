@@ -1,6 +1,6 @@
 // All of Tlaloc's public C++ API, except what costs every translation unit to compile and only some
 // need: tlaloc/lang/print.h (operator<<, <ostream>), source.h (to_source) and graph_of.h
-// (<string>), dlpack.h, and eigen.h, which needs Eigen.
+// (<string>), dlpack.h, custom_call.h, quantized.h, collectives.h, and eigen.h, which needs Eigen.
 #pragma once
 
 // clang-format off

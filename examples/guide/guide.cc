@@ -1,10 +1,15 @@
 // The program of docs/guide.md, section by section. A test holds the page against it.
+#include <tlaloc/lang/custom_call.h>
 #include <tlaloc/lang/graph_of.h>
 #include <tlaloc/lang/print.h>
+#include <tlaloc/lang/quantized.h>
 #include <tlaloc/lang/source.h>
 #include <tlaloc/tlaloc.h>
 
+#include <cmath>
+#include <cstdint>
 #include <iostream>
+#include <tuple>
 #include <vector>
 
 namespace tensors {
@@ -143,6 +148,70 @@ void run() {
 
 }  // namespace rules
 
+namespace elements {
+
+void run() {
+  auto x = tl::Tensor<double, 2, 3>::from({3, -1, 2, 0.5, 4, -6});
+  // Any fold, over any axes: here continued fractions a0 + 1 / (a1 + 1 / a2), from the last on.
+  auto fraction = [](auto acc, auto a) { return a + 1 / acc; };
+  std::cout << tl::reduce<1>(fraction, INFINITY, tl::flip<1>(x)) << "\n";
+  // The same over windows, one Window per axis.
+  auto plus = [](auto a, auto b) { return a + b; };
+  std::cout << tl::reduce_window<tl::Window{}, tl::Window{.size = 2}>(plus, 0, x) << "\n";
+  // A tuple of tensors is folded and sorted as records; the best score first, then by name.
+  auto score = tl::Tensor<float, 4>::from({7, 9, 9, 8});
+  auto name = tl::Tensor<int, 4>::from({40, 30, 10, 20});
+  auto [scores, names] = tl::sort_by(
+      [](auto a, auto b) {
+        auto [score_a, name_a] = a;
+        auto [score_b, name_b] = b;
+        return score_a > score_b || (score_a == score_b && name_a < name_b);
+      },
+      std::tuple(score, name));
+  std::cout << scores << " " << names << "\n";
+}
+
+}  // namespace elements
+
+namespace host {
+
+using S = tl::Scalar<double>;
+
+// Code that Tlaloc knows by name only.
+S gamma_function(S x) { return std::tgamma(x.item()); }
+
+void run() {
+  tl::register_custom_call("gamma", &gamma_function);
+  auto raw = [](S x) { return tl::custom_call<S>("gamma", x); };
+  std::cout << tl::vmap<0>(raw)(tl::Tensor<double, 3>::from({2, 3, 4})) << "\n";
+  // It has no derivative until a rule gives one; this one is a central difference.
+  auto gamma = tl::custom_jvp(raw, [=](S x, S dx) {
+    return std::pair(raw(x), (raw(x + 1e-5) - raw(x - 1e-5)) / 2e-5 * dx);
+  });
+  std::cout << (tl::abs(tl::grad(gamma)(1.0) + 0.5772156649) < 1e-8) << "\n";
+}
+
+}  // namespace host
+
+namespace weights {
+
+void run() {
+  using Weights = tl::Quantized<tl::QuantFormat::q8_0, 2, 32>;
+  // As in a GGUF file: per block of 32 elements an f16 scale (here 0.5) and 32 signed bytes.
+  std::vector<std::uint8_t> bytes;
+  for (std::uint8_t row : {1, 2}) {
+    bytes.insert(bytes.end(), {0x00, 0x38});
+    bytes.insert(bytes.end(), 32, row);
+  }
+  auto w = Weights::from_bytes(bytes);
+  auto layer = tl::jit([](const Weights& w, tl::Tensor<float, 32> x) {
+    return tl::quant_matmul(x, w);  // [32] by [2, 32] -> [2]
+  });
+  std::cout << layer(w, tl::ones<float, 32>()) << "\n";
+}
+
+}  // namespace weights
+
 namespace numbers {
 
 void run() {
@@ -191,7 +260,10 @@ int main() {
   derivatives::run();
   lanes::run();
   control::run();
+  elements::run();
   rules::run();
+  host::run();
+  weights::run();
   numbers::run();
   source::run();
   errors::run();

@@ -10,8 +10,11 @@
 
 #include "tlaloc/base/error.h"
 #include "tlaloc/lang/derivatives.h"
+#include "tlaloc/lang/jit.h"
+#include "tlaloc/lang/join.h"
 #include "tlaloc/lang/math.h"
 #include "tlaloc/lang/operators.h"
+#include "tlaloc/lang/vmap.h"
 
 namespace tlaloc::sort_together_test {
 namespace {
@@ -46,6 +49,15 @@ TEST(SortTogether, AlongAnyAxis) {
   const auto m = Tensor<int, 2, 2>::from({3, 1, 2, 4});
   EXPECT_THAT(values(std::get<1>(sort_together<0>(m, m * 10))), ElementsAre(20, 10, 30, 40));
   EXPECT_THAT(values(std::get<1>(sort_together<1>(m, m * 10))), ElementsAre(10, 30, 20, 40));
+}
+
+TEST(SortTogether, CompiledAndInLanes) {
+  using V = Tensor<double, 3>;
+  const auto f = [](V key, V x) { return std::get<1>(sort_together(key, x)); };
+  const auto key = V::from({2, 3, 1}), x = V::from({20, 30, 10});
+  EXPECT_THAT(values(jit(f)(key, x)), ElementsAre(10, 20, 30));
+  const auto lanes = vmap<0, unmapped>(f)(stack<0>(key, -key), x);
+  EXPECT_THAT(values(lanes), ElementsAre(10, 20, 30, 30, 20, 10));
 }
 
 TEST(SortTogether, ChecksSizesThatTypesLeaveOpen) {

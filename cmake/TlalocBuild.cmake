@@ -93,8 +93,6 @@ function(tlaloc_folder name)
     add_executable(${target}_test ${test_sources})
     target_link_libraries(${target}_test PRIVATE ${target} GTest::gmock GTest::gtest_main)
     add_test(NAME ${target}_test COMMAND ${target}_test WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
-    # Not the user's cache of compiled code.
-    set_tests_properties(${target}_test PROPERTIES ENVIRONMENT "TLALOC_CACHE_DIR=${PROJECT_BINARY_DIR}/cache")
   endif()
   if(bench_sources)
     tlaloc_bench(${target}_bench ${bench_sources})
@@ -153,6 +151,21 @@ function(tlaloc_loaded_library name)
   add_dependencies(tlaloc_${arg_FROM} ${target})
   target_link_options(tlaloc_${arg_FROM} INTERFACE "LINKER:-rpath,${PROJECT_BINARY_DIR}")
   set_property(GLOBAL APPEND PROPERTY TLALOC_LOADED_LIBRARIES ${target})
+endfunction()
+
+# tlaloc_fingerprint(<folder> <variable>): a hash of what the folder's library is made of.
+function(tlaloc_fingerprint name variable)
+  file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tlaloc/${name}/*.cc"
+                                      "${PROJECT_SOURCE_DIR}/tlaloc/${name}/*.h")
+  list(FILTER sources EXCLUDE REGEX "(_test|_bench|_fuzz|/testing)\\.(cc|h)$")
+  set(hashes "")
+  foreach(source IN LISTS sources)
+    file(SHA256 "${source}" hash)
+    string(APPEND hashes "${hash}")
+  endforeach()
+  set_property(DIRECTORY "${PROJECT_SOURCE_DIR}" APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${sources})
+  string(SHA256 hash "${hashes}")
+  set(${variable} "${hash}" PARENT_SCOPE)
 endfunction()
 
 # tlaloc_bench(<target> <source>...): a Google Benchmark program, outside the default build.

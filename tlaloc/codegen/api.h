@@ -7,8 +7,7 @@
 
 namespace tlaloc::codegen {
 
-/// Goes up with every change of the types below, and of the code that is made from the same text:
-/// compiled code on disk is kept under this number.
+/// Goes up with every change of what follows.
 inline constexpr std::uint32_t kApiVersion = 1;
 
 struct Request {
@@ -34,13 +33,10 @@ enum class Part : std::int32_t {
 using Sink = void (*)(void* to, Part part, const void* data, std::size_t size,
                       std::uint64_t number);
 
-struct Api {
-  const char* llvm_version;  ///< such as "19.1.7"
-  /// Safe to call from any thread.
-  void (*compile)(const Request& request, Sink sink, void* to);
-};
+/// Safe to call from any thread.
+using Compile = void (*)(const Request& request, Sink sink, void* to);
 
 }  // namespace tlaloc::codegen
 
 /// The one symbol of the library: null when it does not speak that version.
-extern "C" const tlaloc::codegen::Api* tlaloc_codegen(std::uint32_t version);
+extern "C" tlaloc::codegen::Compile tlaloc_codegen(std::uint32_t version);

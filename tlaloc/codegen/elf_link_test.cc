@@ -6,6 +6,7 @@
 
 #include <cstring>
 #include <string_view>
+#include <vector>
 
 #include "tlaloc/base/error.h"
 #include "tlaloc/codegen/llvm.h"
@@ -108,6 +109,65 @@ TEST(LinkObject, OtherFilesAreRefused) {
   object[EI_CLASS] = std::byte{ELFCLASS32};
   EXPECT_THAT([&] { link_object(object, "test"); },
               refused("not a relocatable ELF64 object for x86-64"));
+}
+
+/// An object to damage, as linkers see it.
+struct Object {
+  std::vector<std::byte> bytes = compile(request(kTwo)).object;
+
+  template <typename T>
+  T* at(std::uint64_t offset) {
+    return reinterpret_cast<T*>(bytes.data() + offset);
+  }
+  Elf64_Shdr& section(std::string_view name) {
+    const auto& header = *at<Elf64_Ehdr>(0);
+    auto* sections = at<Elf64_Shdr>(header.e_shoff);
+    const std::uint64_t names = sections[header.e_shstrndx].sh_offset;
+    for (int i = 0; i < header.e_shnum; ++i)
+      if (at<char>(names + sections[i].sh_name) == name) return sections[i];
+    throw InternalError("no such section");
+  }
+  Elf64_Rela& relocation() { return *at<Elf64_Rela>(section(".rela.text").sh_offset); }
+  Elf64_Sym& symbol(std::uint64_t index) {
+    return at<Elf64_Sym>(section(".symtab").sh_offset)[index];
+  }
+};
+
+TEST(LinkObject, ContradictionsAreRefused) {
+  const auto damaged = [](auto&& damage) {
+    Object object;
+    damage(object);
+    return [bytes = object.bytes] { link_object(bytes, "test"); };
+  };
+  EXPECT_THAT(damaged([](Object& o) { o.section(".text").sh_type = SHT_NOBITS; }),
+              refused("section .text is not constant"));
+  EXPECT_THAT(damaged([](Object& o) {
+                o.section(".text").sh_offset = 0;
+                o.section(".text").sh_size = o.bytes.size();
+              }),
+              refused("its sections overlap"));
+  EXPECT_THAT(damaged([](Object& o) { o.section(".symtab").sh_type = SHT_PROGBITS; }),
+              refused("there is no symbol "));
+  EXPECT_THAT(damaged([](Object& o) { o.section(".rela.text").sh_type = SHT_REL; }),
+              refused("its relocations have no addends"));
+  for (const std::uint64_t beyond : {1, -1, -3})  // the third leaves room for three bytes
+    EXPECT_THAT(
+        damaged([&](Object& o) { o.relocation().r_offset = o.section(".text").sh_size + beyond; }),
+        refused("a relocation lies outside of its section"));
+  EXPECT_THAT(damaged([](Object& o) {
+                o.symbol(ELF64_R_SYM(o.relocation().r_info)).st_value = std::uint64_t{1} << 40;
+              }),
+              refused("it needs "));
+  EXPECT_THAT(damaged([](Object& o) { o.relocation().r_addend = std::int64_t{1} << 40; }),
+              refused("a relocation is out of range"));
+  EXPECT_THAT(damaged([](Object& o) {
+                for (int i = 0; i < 2000; ++i) o.bytes.push_back(std::byte{'x'});
+                o.section(".strtab").sh_size = o.bytes.size() - o.section(".strtab").sh_offset;
+                for (std::uint64_t i = 1; i * sizeof(Elf64_Sym) < o.section(".symtab").sh_size; ++i)
+                  o.symbol(i).st_name =
+                      static_cast<Elf64_Word>(o.section(".strtab").sh_size - 1500);
+              }),
+              refused("a name is longer than 1000"));
 }
 
 TEST(LinkObject, EveryTruncationIsRefused) {

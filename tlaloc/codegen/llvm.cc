@@ -214,13 +214,4 @@ class Compilation {
 
 Compiled compile(const Request& request) { return Compilation(request).run(); }
 
-const char* llvm_version() {
-  static const std::string kVersion = [] {
-    unsigned major = 0, minor = 0, patch = 0;
-    LLVMGetVersion(&major, &minor, &patch);
-    return fmt::format("{}.{}.{}", major, minor, patch);
-  }();
-  return kVersion.c_str();
-}
-
 }  // namespace tlaloc::codegen

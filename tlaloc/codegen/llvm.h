@@ -20,7 +20,4 @@ struct Compiled {
 /// from any thread. LLVM ends the process where it meets a defect of its own.
 Compiled compile(const Request& request);
 
-/// Of the library that is loaded, such as "19.1.7".
-const char* llvm_version();
-
 }  // namespace tlaloc::codegen

@@ -41,9 +41,8 @@ void compile_or_explain(const Request& request, Sink sink, void* to) {
 }  // namespace
 }  // namespace tlaloc::codegen
 
-extern "C" __attribute__((visibility("default"))) const tlaloc::codegen::Api* tlaloc_codegen(
+extern "C" __attribute__((visibility("default"))) tlaloc::codegen::Compile tlaloc_codegen(
     std::uint32_t version) {
   using namespace tlaloc::codegen;
-  static const Api kApi{llvm_version(), compile_or_explain};
-  return version == kApiVersion ? &kApi : nullptr;
+  return version == kApiVersion ? compile_or_explain : nullptr;
 }

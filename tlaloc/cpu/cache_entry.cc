@@ -10,15 +10,13 @@ namespace {
 struct Header {
   char magic[8] = {'T', 'L', 'C', 'O', 'D', 'E', '\r', '\n'};  // broken by copying as text
   std::uint64_t version = 1;
-  Digest key{};
   std::uint64_t size = 0;  // of the image that follows
-  Digest digest{};         // of all of the above and of the image
+  Digest digest{};         // of all of the above, of the key and of the image
 };
-static_assert(sizeof(Header) == 8 + 8 + 32 + 8 + 32);
+static_assert(sizeof(Header) == 8 + 8 + 8 + 32);
 
 Header header_for(const Digest& key, std::span<const std::byte> image) {
   Header header;
-  header.key = key;
   header.size = image.size();
   header.digest = Hasher()
                       .add(std::string_view(header.magic, sizeof header.magic))

@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
+#include <span>
+#include <string>
+
 namespace tlaloc::cpu {
 namespace {
 
@@ -10,6 +15,13 @@ const Digest kKey{1, 2, 3};
 
 TEST(CacheEntry, ReadsWhatItWrote) {
   EXPECT_EQ(read_entry(kKey, write_entry(kKey, image())), image());
+}
+
+/// Written by other means: this is what the fuzzer starts from.
+TEST(CacheEntry, TheFormatIsAsWritten) {
+  std::ifstream file("tlaloc/cpu/testdata/cache_entry_fuzz/entry", std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_EQ(read_entry(Digest{}, std::as_bytes(std::span(text))), image());
 }
 
 TEST(CacheEntry, IsForOneKey) {

@@ -40,7 +40,7 @@ std::vector<std::string> candidates(const std::string& path) {
 }
 
 /// Null when there is no such library of our version; then `why` is extended.
-const codegen::Api* open(const std::string& file, std::string& why) {
+codegen::Compile open(const std::string& file, std::string& why) {
   why += (why.empty() ? "" : "; ");
   // Never unloaded: LLVM keeps state for the life of the process.
   void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
@@ -49,21 +49,21 @@ const codegen::Api* open(const std::string& file, std::string& why) {
     return nullptr;
   }
   if (void* entry = dlsym(library, "tlaloc_codegen"))
-    if (const auto* api = reinterpret_cast<decltype(tlaloc_codegen)*>(entry)(codegen::kApiVersion))
-      return api;
+    if (auto compile = reinterpret_cast<decltype(tlaloc_codegen)*>(entry)(codegen::kApiVersion))
+      return compile;
   why += file + ": not of this version of Tlaloc";
   return nullptr;
 }
 
-const codegen::Api& load(const std::string& path) {
+codegen::Compile load(const std::string& path) {
   static std::mutex mutex;
-  static std::map<std::string, const codegen::Api*> loaded;
+  static std::map<std::string, codegen::Compile> loaded;
   const std::lock_guard lock(mutex);
-  const codegen::Api*& api = loaded[path];
-  if (api != nullptr) return *api;
+  codegen::Compile& compile = loaded[path];
+  if (compile != nullptr) return compile;
   std::string why;
   for (const std::string& file : candidates(path))
-    if ((api = open(file, why)) != nullptr) return *api;
+    if ((compile = open(file, why)) != nullptr) return compile;
   throw EnvironmentError(
       {"TL-CODEGEN-001",
        "compile",
@@ -106,15 +106,15 @@ void take(void* to, codegen::Part part, const void* data, std::size_t size, std:
 Generated generate(const std::string& path, std::string_view ir, const CompileOptions& options,
                    bool explain) {
   Answer answer;
-  load(path).compile({.name = options.name.c_str(),
-                      .ir = ir.data(),
-                      .ir_size = ir.size(),
-                      .passes = options.passes.c_str(),
-                      .cpu = options.cpu.c_str(),
-                      .features = options.features.c_str(),
-                      .level = options.level,
-                      .explain = explain ? 1 : 0},
-                     take, &answer);
+  load(path)({.name = options.name.c_str(),
+              .ir = ir.data(),
+              .ir_size = ir.size(),
+              .passes = options.passes.c_str(),
+              .cpu = options.cpu.c_str(),
+              .features = options.features.c_str(),
+              .level = options.level,
+              .explain = explain ? 1 : 0},
+             take, &answer);
   if (answer.error) throw InternalError(*answer.error);
   return std::move(answer.generated);
 }

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "tlaloc/base/error.h"
-#include "tlaloc/codegen/api.h"
 #include "tlaloc/cpu/codegen_library.h"
 #include "tlaloc/cpu/dump.h"
 #include "tlaloc/cpu/host_cpu.h"
@@ -94,7 +93,7 @@ void Compiler::finish(const Digest& key, const Image& image, std::promise<Image>
 /// Everything that decides about the code.
 Digest Compiler::key_of(std::string_view ir, const CompileOptions& options) const {
   return Hasher()
-      .add(codegen::kApiVersion)
+      .add(TLALOC_CODEGEN_FINGERPRINT)
       .add(TLALOC_LLVM_VERSION)
       .add(settings_.codegen_library)
       .add(std::as_bytes(std::span(host_cpu())))

@@ -96,24 +96,21 @@ consteval auto reduce_window_verdict() {
 template <class F, class I, class X, class W>
 inline constexpr auto kReduceWindow = reduce_window_verdict<F, I, X, W>();
 
-/// Calls run(function, elements, init, xs) of the core with everything flattened. R: the result,
-/// empty where a mistake has been reported.
+/// Whether there is something to fold, and a function that folds it; if not, that has been said.
+template <class I, class X, class Next>
+inline constexpr bool kFolds = !kRefused<X> && !kRefused<I> && !kRefused<Next> &&
+                               !IsMistake<carry_verdict<Next, ScalarsOf<X>>()>;
+
+/// Calls run(function, elements, init, xs) of the core with everything flattened.
 template <class R, class F, class I, class X, class Run>
 R run_fold(F& f, const I& init, const X& x, const Run& run) {
-  if constexpr (!kRefused<X> && !kRefused<I>) {
-    using E = ScalarsOf<X>;
-    using Next = decltype(f(lvalue<E>(), lvalue<E>()));
-    check_carry<E>(std::type_identity<Next>{});
-    if constexpr (!IsMistake<carry_verdict<Next, E>()> && !kRefused<Next>) {
-      const E element, start = init;
-      Callee<E, F, E, E> callee(f, element, element);
-      const core::Leaves out = run(callee.function(), flatten_arguments(element, element),
-                                   flatten_arguments(start), flatten_arguments(x));
-      Rebuilder r{.in = out};
-      return r.take(R());
-    }
-  }
-  return R();
+  using E = ScalarsOf<X>;
+  const E element, start = init;
+  Callee<E, F, E, E> callee(f, element, element);
+  const core::Leaves out = run(callee.function(), flatten_arguments(element, element),
+                               flatten_arguments(start), flatten_arguments(x));
+  Rebuilder r{.in = out};
+  return r.take(R());
 }
 
 }  // namespace detail
@@ -132,14 +129,20 @@ typename detail::FoldOver<X, K, Over...>::Result reduce(F f, const I& init, cons
                                                         [[maybe_unused]] K axis = {},
                                                         Where where = Where::current()) {
   using Fold = detail::FoldOver<X, K, Over...>;
-  return detail::run_fold<typename Fold::Result>(
-      f, init, x,
-      [&](const core::Function& function, const core::Leaves& elements, const core::Leaves& start,
-          const core::Leaves& xs) {
-        using Rule = detail::ReduceRule<AxesOf<typename Fold::First>, detail::Selectors<K, Over...>,
-                                        std::false_type>;
-        return core::fold(function, elements, start, xs, Rule::plan.axes_over, where);
-      });
+  using E = detail::ScalarsOf<X>;
+  using R = typename Fold::Result;
+  // f is called here, so that an error in it names the fewest callers.
+  using Next = decltype(f(detail::lvalue<E>(), detail::lvalue<E>()));
+  detail::check_carry<E>(std::type_identity<Next>{});
+  if constexpr (detail::kFolds<I, X, Next>) {
+    return detail::run_fold<R>(f, init, x, [&](const auto&... leaves) {
+      using Rule = detail::ReduceRule<AxesOf<typename Fold::First>, detail::Selectors<K, Over...>,
+                                      std::false_type>;
+      return core::fold(leaves..., Rule::plan.axes_over, where);
+    });
+  } else {
+    return R();
+  }
 }
 template <auto... Over, class F, class I, class X, class K = Omitted,
           auto Why = detail::kReduceBy<F, I, X, K, Over...>>
@@ -156,12 +159,17 @@ template <Window... W, class F, class I, class X,
 typename detail::FoldWindows<X, detail::WindowList<W...>>::Result reduce_window(
     F f, const I& init, const X& x, Where where = Where::current()) {
   using Windows = detail::WindowList<W...>;
-  return detail::run_fold<typename detail::FoldWindows<X, Windows>::Result>(
-      f, init, x,
-      [&](const core::Function& function, const core::Leaves& elements, const core::Leaves& start,
-          const core::Leaves& xs) {
-        return core::fold_windows(function, elements, start, xs, Windows::span, where);
-      });
+  using E = detail::ScalarsOf<X>;
+  using R = typename detail::FoldWindows<X, Windows>::Result;
+  using Next = decltype(f(detail::lvalue<E>(), detail::lvalue<E>()));
+  detail::check_carry<E>(std::type_identity<Next>{});
+  if constexpr (detail::kFolds<I, X, Next>) {
+    return detail::run_fold<R>(f, init, x, [&](const auto&... leaves) {
+      return core::fold_windows(leaves..., Windows::span, where);
+    });
+  } else {
+    return R();
+  }
 }
 template <Window... W, class F, class I, class X,
           auto Why = detail::kReduceWindow<F, I, X, detail::WindowList<W...>>>

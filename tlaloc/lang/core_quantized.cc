@@ -21,7 +21,7 @@ const ir::Encoding& encoding_of(QuantFormat format) {
 }  // namespace
 
 Ref quantized(QuantFormat format, AxesSpec axes, std::span<const std::int64_t> sizes,
-              std::span<const std::uint8_t> bytes, Where where) {
+              std::span<const std::uint8_t> bytes, std::shared_ptr<const void> owner, Where where) {
   const OpCall call{"quantized", where};
   return with_place(where, [&] {
     const ir::Encoding& e = encoding_of(format);
@@ -47,8 +47,13 @@ Ref quantized(QuantFormat format, AxesSpec axes, std::span<const std::int64_t> s
     }
     if (element_count(extents) != count) refuse(element_count(extents));
     extents.back() = extents.back() / e.block_elements * e.block_bytes;
-    HostArray array = HostArray::uninitialized(DType::u8, std::move(extents));
-    if (!bytes.empty()) std::memcpy(array.mutable_data(), bytes.data(), bytes.size());
+    HostArray array;
+    if (owner) {
+      array = HostArray::external(DType::u8, std::move(extents), bytes.data(), std::move(owner));
+    } else {
+      array = HostArray::uninitialized(DType::u8, std::move(extents));
+      if (!bytes.empty()) std::memcpy(array.mutable_data(), bytes.data(), bytes.size());
+    }
     return make_concrete(std::move(array), labels_of(axes), &e);
   });
 }

@@ -2,6 +2,8 @@
 // they stand for; what they hold is bytes.
 #pragma once
 
+#include <memory>
+
 #include "tlaloc/lang/core.h"
 
 namespace tlaloc {
@@ -19,10 +21,11 @@ enum class QuantActivation : std::uint8_t {
 
 namespace core {
 
-/// Copies blocks in row-major order. `sizes` as in from_memory. UserError TL-SHAPE-002 when the
-/// bytes do not fill the axes, TL-QUANT-001 when the last axis is not whole blocks.
+/// Blocks in row-major order, copied unless there is an owner, who keeps them alive. `sizes` as in
+/// from_memory. UserError TL-SHAPE-002 when the bytes do not fill the axes, TL-QUANT-001 when the
+/// last axis is not whole blocks.
 Ref quantized(QuantFormat format, AxesSpec axes, std::span<const std::int64_t> sizes,
-              std::span<const std::uint8_t> bytes, Where where);
+              std::span<const std::uint8_t> bytes, std::shared_ptr<const void> owner, Where where);
 /// The blocks of a concrete value. UserError TL-TRACE-001.
 std::span<const std::uint8_t> quantized_bytes(const Ref& w, Where where);
 Ref dequantize(const Ref& w, AxesSpec axes, Where where);

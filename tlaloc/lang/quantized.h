@@ -49,13 +49,19 @@ class Quantized {
   /// From blocks in row-major order, which are copied. One axis without a size is inferred. Errors:
   /// TL-SHAPE-002 (the count does not fit), TL-SHAPE-005 (two sizes to infer), TL-QUANT-001.
   static Quantized from_bytes(std::span<const std::uint8_t> bytes, Where where = Where::current()) {
-    return Quantized(core::quantized(Format, axes(), {}, bytes, where));
+    return Quantized(core::quantized(Format, axes(), {}, bytes, {}, where));
   }
   /// The same with the size of every axis.
   static Quantized from_bytes(std::span<const std::uint8_t> bytes,
                               std::initializer_list<std::int64_t> sizes,
                               Where where = Where::current()) {
-    return Quantized(core::quantized(Format, axes(), {sizes.begin(), sizes.size()}, bytes, where));
+    return Quantized(
+        core::quantized(Format, axes(), {sizes.begin(), sizes.size()}, bytes, {}, where));
+  }
+  /// The same without a copy, for files in memory: `owner` keeps the bytes alive.
+  static Quantized view(std::span<const std::uint8_t> bytes, std::shared_ptr<const void> owner,
+                        Where where = Where::current()) {
+    return Quantized(core::quantized(Format, axes(), {}, bytes, std::move(owner), where));
   }
   /// The blocks. Error: TL-TRACE-001 on a value of a trace.
   std::span<const std::uint8_t> bytes(Where where = Where::current()) const {

@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <memory>
 #include <random>
 #include <string>
 #include <tuple>
@@ -101,6 +102,20 @@ TEST(Quantized, BytesStandForWhatGgufSays) {
   for (int i = 0; i < 32; ++i) due.push_back(0.5f * static_cast<float>((i < 16 ? i : 31 - i) - 8));
   EXPECT_EQ(values(dequantize(w)), due);
   EXPECT_EQ(std::vector<std::uint8_t>(w.bytes().begin(), w.bytes().end()), bytes);
+}
+
+TEST(Quantized, MayLieInForeignMemory) {
+  auto memory = std::make_shared<const std::vector<std::uint8_t>>(blocks(F::q4_0, 4));
+  const std::weak_ptr<const void> alive = memory;
+  const std::uint8_t* const address = memory->data();
+  auto w = Quantized<F::q4_0, vocab, 64>::view(*memory, memory);
+  const auto copy = Quantized<F::q4_0, vocab, 64>::from_bytes(*memory);
+  memory.reset();
+  EXPECT_EQ(w.bytes().data(), address);
+  EXPECT_NE(copy.bytes().data(), address);
+  EXPECT_EQ(values(dequantize(w)), values(dequantize(copy)));
+  w = {};
+  EXPECT_TRUE(alive.expired());
 }
 
 template <F Format>

@@ -1,5 +1,6 @@
 include(CMakeFindDependencyMacro)
 find_dependency(fmt 9)
+find_dependency(hwy 1.0)
 include("${CMAKE_CURRENT_LIST_DIR}/tlaloc-targets.cmake")
 # Where programs look for the libraries that Tlaloc loads at run time.
 cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH tlaloc_libdir)

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tlaloc/base/error.h"
+#include "tlaloc/cpu/dot.h"
 #include "tlaloc/cpu/lifetimes.h"
 #include "tlaloc/cpu/plan.h"
 #include "tlaloc/cpu/reference.h"
@@ -178,6 +179,8 @@ void Planner::node(Context& c, const ir::Node& n) {
   switch (static_cast<OpId>(n.op().id)) {
     case OpId::Concatenate:
       return concatenate(c, n);
+    case OpId::DotGeneral:
+      return dot(c, n);
     case OpId::Pad:
       return pad(c, n);
     case OpId::DynamicSlice:
@@ -284,6 +287,14 @@ void Planner::concatenate(Context& c, const ir::Node& n) {
     e_.compute(v, part, n.op().name);
     at += v.type.dim(static_cast<int>(axis));
   }
+  c.env[out] = {type, read(type.dtype(), t.storage, t.at)};
+}
+
+void Planner::dot(Context& c, const ir::Node& n) {
+  const ValueId out = n.result();
+  const Type type = c.type(out);
+  const Target t = target(c, out);
+  emit_dot(e_, c.env[n.operand(0)], c.env[n.operand(1)], n.as<ops::DotDims>(), t);
   c.env[out] = {type, read(type.dtype(), t.storage, t.at)};
 }
 

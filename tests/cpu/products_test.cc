@@ -1,0 +1,150 @@
+// dot_general on the CPU back end: views as operands, any axes, against the interpreter.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "tlaloc/cpu/cpu_backend.h"
+#include "tlaloc/interp/interp.h"
+#include "tlaloc/ir/builder.h"
+#include "tlaloc/ops/val_index.h"
+#include "tlaloc/ops/val_linalg.h"
+#include "tlaloc/ops/val_ops.h"
+
+namespace tlaloc::cpu {
+namespace {
+
+using ir::Dim;
+using ir::GraphRef;
+using ir::Val;
+using ops::AxisList;
+
+struct Names : runtime::ProfileSink {
+  std::vector<std::string> steps;
+  void record(const runtime::ProfileEvent& e) override { steps.emplace_back(e.name); }
+};
+
+/// Numbers that products of integers keep exact.
+HostArray numbers(DType dtype, Extents extents, std::uint64_t seed) {
+  HostArray a = HostArray::uninitialized(dtype, std::move(extents));
+  std::mt19937_64 random(seed);
+  dispatch(dtype, [&]<class T>(TypeTag<T>) {
+    for (std::int64_t i = 0; i < a.size(); ++i) {
+      static_cast<T*>(a.mutable_data())[i] =
+          static_cast<T>(static_cast<float>(static_cast<int>(random() % 15) - 7));
+    }
+  });
+  return a;
+}
+
+/// Runs on both, expects the same bits, and gives the names of the steps.
+std::vector<std::string> steps_of(const GraphRef& g, const std::vector<HostArray>& args) {
+  Names names;
+  runtime::RunOptions options;
+  options.profile = &names;
+  const auto run = cpu_backend().compile(g)->run(
+      std::vector<runtime::Buffer>(args.begin(), args.end()), options);
+  const auto want = interp::run(*g, args);
+  for (std::size_t k = 0; k < want.size(); ++k) {
+    EXPECT_EQ(to_string(run.outputs.at(k).to_host()), to_string(want[k])) << g->to_string();
+  }
+  return names.steps;
+}
+
+constexpr DType kTypes[] = {DType::f32, DType::f64, DType::bf16, DType::i32};
+
+TEST(Products, ViewsAreReadWhereTheyLie) {
+  for (DType t : kTypes) {
+    ir::Builder b("f");
+    const Val x = b.param(ir::Type::get(t, {9, 6, 4})), y = b.param(ir::Type::get(t, {5, 8, 3}));
+    // [4, 3, 8] of every second row, from the last one back; then [8, 5] with a stretched axis.
+    const Dim start[] = {1, 0, 0}, limit[] = {9, 6, 4}, step[] = {1, 2, 1};
+    const Val left = ops::transpose(ops::slice(x, start, limit, step), AxisList{2, 1, 0});
+    const Dim first[] = {0, 0, 1}, last[] = {5, 8, 2};
+    const Val right = ops::reshape(ops::slice(y, first, last), std::vector<Dim>{5, 8});
+    const Val stretched = ops::broadcast_in_dim(ops::reverse(right, AxisList{1}),
+                                                std::vector<Dim>{2, 5, 8}, AxisList{1, 2});
+    const Val z = ops::dot_general(left, stretched, {.lhs_contract = {2}, .rhs_contract = {2}});
+    const auto steps =
+        steps_of(b.build(ir::Vals{z}), {numbers(t, {9, 6, 4}, 1), numbers(t, {5, 8, 3}, 2)});
+    EXPECT_EQ(steps, std::vector<std::string>{"dot_general"});
+  }
+}
+
+TEST(Products, AreWrittenIntoWhatTheyAreAPartOf) {
+  ir::Builder b("f");
+  const ir::Type type = ir::Type::get(DType::f32, {5, 5});
+  const Val x = b.param(type), y = b.param(type);
+  const Val z = ops::concatenate(std::vector<Val>{ops::matmul(x, y), ops::matmul(y, x)}, 1);
+  steps_of(b.build(ir::Vals{z}), {numbers(DType::f32, {5, 5}, 1), numbers(DType::f32, {5, 5}, 2)});
+}
+
+TEST(Products, ContractedAxesThatAreNotOneAreCopied) {
+  for (DType t : kTypes) {
+    ir::Builder b("f");
+    const Dim n = ir::Symbol::fresh("n");
+    const Val x = b.param(ir::Type::get(t, {2, 3, n, 4})), y = b.param(ir::Type::get(t, {n, 3, 5}));
+    const Val z = ops::dot_general(x, y, {.lhs_contract = {2, 1}, .rhs_contract = {0, 1}});
+    const GraphRef g = b.build(ir::Vals{z});
+    for (std::int64_t size : {0, 1, 6}) {
+      const auto steps = steps_of(g, {numbers(t, {2, 3, size, 4}, 3), numbers(t, {size, 3, 5}, 4)});
+      EXPECT_EQ(std::ranges::count(steps, "dot_general"), 2);
+      EXPECT_EQ(steps.size(), 2u);
+    }
+  }
+}
+
+/// Axes of up to three numbers in each role, in any order, of views that are transposed and sliced.
+TEST(Products, RandomAxes) {
+  std::mt19937_64 random(1);
+  auto below = [&](std::int64_t n) {
+    return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(n));
+  };
+  for (int trial = 0; trial < 300; ++trial) {
+    const DType t = kTypes[below(4)];
+    ir::Builder b("f");
+    // The roles' sizes, then for each operand its axes in some order.
+    std::vector<std::int64_t> shared[2];  // batch, contracted
+    for (auto& sizes : shared) {
+      for (std::int64_t i = below(3); i > 0; --i) sizes.push_back(below(9) == 0 ? 0 : 1 + below(4));
+    }
+    ops::DotDims dims;
+    std::vector<Val> operands;
+    std::vector<HostArray> args;
+    for (int side = 0; side < 2; ++side) {
+      std::vector<std::int64_t> sizes = shared[0];
+      sizes.insert(sizes.end(), shared[1].begin(), shared[1].end());
+      for (std::int64_t i = below(3); i > 0; --i) sizes.push_back(1 + below(20));
+      AxisList order(sizes.size());
+      for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::int64_t>(i);
+      std::shuffle(order.begin(), order.end(), random);
+      // Role i lies at axis place[i] of the operand.
+      AxisList place(order.size());
+      Extents extents;
+      std::vector<Dim> start, limit, step;
+      for (std::size_t i = 0; i < order.size(); ++i) {
+        place[static_cast<std::size_t>(order[i])] = static_cast<std::int64_t>(i);
+        const std::int64_t size = sizes[static_cast<std::size_t>(order[i])];
+        const std::int64_t from = below(3), by = 1 + below(2);
+        extents.push_back(from + size * by);
+        start.push_back(from);
+        limit.push_back(from + size * by);
+        step.push_back(by);
+      }
+      const std::vector<Dim> shape(extents.begin(), extents.end());
+      operands.push_back(ops::slice(b.param(ir::Type::get(t, shape)), start, limit, step));
+      args.push_back(numbers(t, extents, random()));
+      const auto batch = static_cast<std::ptrdiff_t>(shared[0].size());
+      const auto both = batch + static_cast<std::ptrdiff_t>(shared[1].size());
+      (side ? dims.rhs_batch : dims.lhs_batch) = AxisList(place.begin(), place.begin() + batch);
+      (side ? dims.rhs_contract : dims.lhs_contract) =
+          AxisList(place.begin() + batch, place.begin() + both);
+    }
+    const Val y = ops::dot_general(operands[0], operands[1], dims);
+    steps_of(b.build(ir::Vals{y}), args);
+    if (::testing::Test::HasFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace tlaloc::cpu

@@ -1,0 +1,181 @@
+#include "tlaloc/cpu/dot.h"
+
+#include <algorithm>
+
+#include "tlaloc/base/checked.h"
+#include "tlaloc/base/error.h"
+#include "tlaloc/cpu/gemm.h"
+
+namespace tlaloc::cpu {
+namespace {
+
+using ir::Dim;
+using ir::Type;
+using ops::AxisList;
+
+/// The step's integers: k and its strides in lhs and rhs; the offsets of lhs, rhs and result; then,
+/// for each axis of the result, the size and the strides in lhs, rhs and result. An axis that one
+/// operand has not got has stride 0 there.
+struct Dot {
+  DType dtype;
+  std::size_t batch, rows, columns;  ///< numbers of axes
+};
+
+struct Axis {
+  std::int64_t size = 1, a = 0, b = 0, c = 0;
+};
+
+/// Neighbours become one axis where all three arrays allow it.
+std::vector<Axis> merged(const std::int64_t* ints, std::size_t count) {
+  std::vector<Axis> r;
+  for (std::size_t i = 0; i < count; ++i, ints += 4) {
+    const Axis axis{ints[0], ints[1], ints[2], ints[3]};
+    if (axis.size == 1) continue;
+    if (!r.empty()) {
+      Axis& outer = r.back();
+      if (outer.a == axis.size * axis.a && outer.b == axis.size * axis.b &&
+          outer.c == axis.size * axis.c) {
+        outer = {outer.size * axis.size, axis.a, axis.b, axis.c};
+        continue;
+      }
+    }
+    r.push_back(axis);
+  }
+  return r;
+}
+
+/// Takes the largest one out.
+Axis take_largest(std::vector<Axis>& axes) {
+  if (axes.empty()) return {};
+  const auto it = std::ranges::max_element(axes, {}, &Axis::size);
+  const Axis r = *it;
+  axes.erase(it);
+  return r;
+}
+
+void run_dot(const KernelCall& call) {
+  const Dot& dot = *static_cast<const Dot*>(call.data);
+  const std::int64_t* axes = call.ints + 6;
+  const std::size_t count = dot.batch + dot.rows + dot.columns;
+  // Another size, or a stride, may be too large for 64 bits then.
+  for (std::size_t i = 0; i < count; ++i) {
+    if (axes[4 * i] == 0) return;
+  }
+  std::vector<Axis> loops = merged(axes, dot.batch);
+  std::vector<Axis> rows = merged(axes + 4 * dot.batch, dot.rows);
+  std::vector<Axis> columns = merged(axes + 4 * (dot.batch + dot.rows), dot.columns);
+  const Axis row = take_largest(rows), column = take_largest(columns);
+  loops.insert(loops.end(), rows.begin(), rows.end());
+  loops.insert(loops.end(), columns.begin(), columns.end());
+
+  Gemm g;
+  g.dtype = dot.dtype;
+  g.m = row.size;
+  g.n = column.size;
+  g.k = call.ints[0];
+  g.a = {nullptr, row.a, call.ints[1]};
+  g.b = {nullptr, call.ints[2], column.b};
+  g.c = {nullptr, row.c, column.c};
+  std::int64_t a = call.ints[3], b = call.ints[4], c = call.ints[5];
+  const std::int64_t bytes = byte_size(dot.dtype);
+  std::vector<std::int64_t> index(loops.size(), 0);
+  while (true) {
+    g.a.data = call.storages[0] + a * bytes;
+    g.b.data = call.storages[1] + b * bytes;
+    g.c.data = call.storages[2] + c * bytes;
+    gemm(g, call.scratch);
+    std::size_t i = loops.size();
+    for (; i > 0; --i) {
+      const Axis& l = loops[i - 1];
+      a += l.a, b += l.b, c += l.c;
+      if (++index[i - 1] < l.size) break;
+      a -= l.size * l.a, b -= l.size * l.b, c -= l.size * l.c;
+      index[i - 1] = 0;
+    }
+    if (i == 0) return;
+  }
+}
+
+/// Stride and size of these axes as one; nullopt if they aren't.
+std::optional<std::pair<Dim, Dim>> as_one(const Value& v, const AxisList& axes) {
+  Dim size = 1, stride = 0;
+  for (std::size_t i = axes.size(); i-- > 0;) {
+    const Dim n = v.type.dim(static_cast<int>(axes[i])), s = v.expr->at.strides[usize(axes[i])];
+    if (n == Dim(1)) continue;
+    if (size == Dim(1)) {
+      stride = s;
+    } else if (s != size * stride) {
+      return std::nullopt;
+    }
+    size *= n;
+  }
+  return std::pair(size, stride);
+}
+
+/// A value whose contracted axes can be walked as one, and that axis's size and stride.
+std::pair<Dim, Dim> contract(Emitter& e, Value& v, const AxisList& axes) {
+  v = e.lying(v, "dot_general");
+  if (const auto one = as_one(v, axes)) return *one;
+  // A copy with those axes last.
+  AxisList order;
+  for (std::int64_t i = 0; i < v.type.rank(); ++i) {
+    if (std::ranges::find(axes, i) == axes.end()) order.push_back(i);
+  }
+  order.insert(order.end(), axes.begin(), axes.end());
+  std::vector<Dim> shape;
+  for (std::int64_t axis : order) shape.push_back(v.type.dim(static_cast<int>(axis)));
+  const auto moved = transpose(v, Type::get(v.type.dtype(), shape), order);
+  const Value copy = dense_value(moved->type, e.copy(*moved, "dot_general"));
+  AxisList back(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) back[usize(order[i])] = static_cast<int>(i);
+  v = *transpose(copy, v.type, back);
+  const auto one = as_one(v, axes);
+  internal_check(one.has_value(), "the axes of a dense array are not one");
+  return *one;
+}
+
+}  // namespace
+
+void emit_dot(Emitter& e, const Value& lhs, const Value& rhs, const ops::DotDims& dims,
+              const Target& target) {
+  Value a = lhs, b = rhs;
+  const auto [k, a_stride] = contract(e, a, dims.lhs_contract);
+  const Dim b_stride = contract(e, b, dims.rhs_contract).second;
+  const Affine &at_a = a.expr->at, &at_b = b.expr->at;
+
+  Step s;
+  s.name = "dot_general";
+  s.run = run_dot;
+  s.storages = {a.expr->storage, b.expr->storage, target.storage};
+  s.reads = 2;
+  s.scratch = gemm_scratch_bytes(a.type.dtype());
+  auto add = [&](std::initializer_list<Dim> list) {
+    for (Dim d : list) s.ints.push_back(e.sizes.of(d));
+  };
+  add({k, a_stride, b_stride, at_a.offset, at_b.offset, target.at.offset});
+  std::size_t out = 0;
+  Dot dot{a.type.dtype(), dims.lhs_batch.size(), 0, 0};
+  for (std::size_t i = 0; i < dot.batch; ++i) {
+    const std::int64_t axis = dims.lhs_batch[i];
+    add({a.type.dim(static_cast<int>(axis)), at_a.strides[usize(axis)],
+         at_b.strides[usize(dims.rhs_batch[i])], target.at.strides[out++]});
+  }
+  auto is_free = [](const AxisList& batch, const AxisList& contracted, std::int64_t axis) {
+    return std::ranges::find(batch, axis) == batch.end() &&
+           std::ranges::find(contracted, axis) == contracted.end();
+  };
+  for (int axis = 0; axis < a.type.rank(); ++axis) {
+    if (!is_free(dims.lhs_batch, dims.lhs_contract, axis)) continue;
+    add({a.type.dim(axis), at_a.strides[usize(axis)], 0, target.at.strides[out++]});
+    ++dot.rows;
+  }
+  for (int axis = 0; axis < b.type.rank(); ++axis) {
+    if (!is_free(dims.rhs_batch, dims.rhs_contract, axis)) continue;
+    add({b.type.dim(axis), 0, at_b.strides[usize(axis)], target.at.strides[out++]});
+    ++dot.columns;
+  }
+  s.data = std::make_shared<const Dot>(dot);
+  e.emit_step(std::move(s));
+}
+
+}  // namespace tlaloc::cpu

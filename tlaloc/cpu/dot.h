@@ -1,0 +1,14 @@
+// dot_general as products of matrices.
+#pragma once
+
+#include "tlaloc/cpu/emitter.h"
+#include "tlaloc/ops/val_linalg.h"
+
+namespace tlaloc::cpu {
+
+/// The operands may be any views of storages; one is copied only where its contracted axes can't be
+/// walked as one. Axes of the result that can't either become loops around the product.
+void emit_dot(Emitter& e, const Value& lhs, const Value& rhs, const ops::DotDims& dims,
+              const Target& target);
+
+}  // namespace tlaloc::cpu

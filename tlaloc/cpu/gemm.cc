@@ -1,0 +1,257 @@
+#include "tlaloc/cpu/gemm.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "tlaloc/base/checked.h"
+#include "tlaloc/base/error.h"
+#include "tlaloc/cpu/gemm_integers.h"
+#include "tlaloc/cpu/gemm_kernels.h"
+
+namespace tlaloc::cpu {
+namespace {
+
+// A block of A (up to kBlockA bytes of [m, kGemmDepth]) stays in the second-level cache while a
+// block of B passes, panel by panel; that one, kBlockB bytes, stays in the third. Sums that can't
+// be added up in C (16 bits, or columns apart) lie behind a smaller block of B.
+constexpr std::int64_t kBlockA = 192 * 1024, kBlockB = 2048 * 1024;
+constexpr std::int64_t kApartB = kBlockB / 4;
+constexpr std::int64_t kTileBytes = 16 * 1024;
+
+constexpr std::int64_t down(std::int64_t n, std::int64_t step) { return n / step * step; }
+constexpr std::int64_t up(std::int64_t n, std::int64_t step) {
+  return (n + step - 1) / step * step;
+}
+
+/// One product of T sums, from and to elements of S.
+template <class S, class T>
+class Product {
+ public:
+  Product(const Gemm& g, std::byte* scratch)
+      : g_(g),
+        kernels_(gemm_kernels<T>()),
+        pack_(packer(kernels_)),
+        block_a_(reinterpret_cast<T*>(scratch)),
+        block_b_(reinterpret_cast<T*>(scratch + kBlockA)),
+        tile_(reinterpret_cast<T*>(scratch + kBlockA + kBlockB)) {}
+
+  void run() {
+    orient();
+    apart_ = !std::is_same_v<S, T> || g_.c.column != 1;
+    const std::int64_t capacity = kBlockA / static_cast<std::int64_t>(sizeof(T));
+    rows_ = down(capacity / kGemmDepth, kernels_.rows);
+    // With few rows, reading B is what takes time: it is packed right before it is used.
+    const bool thin = g_.m <= kernels_.rows;
+    const std::int64_t block = (apart_ ? kApartB : kBlockB) / (sizeof(T) * kGemmDepth);
+    const std::int64_t columns =
+        thin && !g_.packed_b ? 4 * kernels_.columns : down(block, kernels_.columns);
+    if (apart_) rows_ = std::min(rows_, down((kBlockB - kApartB) / (sizeof(T) * columns), 1));
+    keeps_a_ = g_.m <= capacity / g_.k;
+    if (keeps_a_) pack_rows(0, g_.m);
+    for (std::int64_t j = 0; j < g_.n; j += columns) {
+      block_of_columns(j, std::min(columns, g_.n - j));
+    }
+  }
+
+ private:
+  static typename GemmKernels<T>::Pack packer(const GemmKernels<T>& k) {
+    if constexpr (std::is_same_v<S, T>) return k.pack;
+    if constexpr (std::is_same_v<S, Half>) return k.pack_f16;
+    if constexpr (std::is_same_v<S, BFloat16>) return k.pack_bf16;
+  }
+  static const S* at(const Matrix& m, std::int64_t i, std::int64_t j) {
+    return static_cast<const S*>(m.data) + i * m.row + j * m.column;
+  }
+  S* result(std::int64_t i, std::int64_t j) { return const_cast<S*>(at(g_.c, i, j)); }
+
+  /// Kernels run along columns of C that are neighbours: the transposed product has the same sums.
+  void orient() {
+    if (g_.packed_b) return;
+    const bool along_rows = g_.c.row == 1 || g_.m == 1, along_columns = g_.c.column == 1;
+    const bool wide = g_.n > 1 || g_.m == 1;
+    if (along_columns && wide) return;
+    if (g_.n > 1 && !along_rows) return;
+    std::swap(g_.m, g_.n);
+    std::swap(g_.a, g_.b);
+    g_.a = g_.a.transposed();
+    g_.b = g_.b.transposed();
+    g_.c = g_.c.transposed();
+  }
+
+  /// Tiles of these rows, for all k or one block of it.
+  void pack_rows(std::int64_t first, std::int64_t count) {
+    for (std::int64_t k = 0; k < g_.k; k += kGemmDepth)
+      pack_rows(first, count, k, block_a_ + k * count);
+  }
+  void pack_rows(std::int64_t first, std::int64_t count, std::int64_t k, T* out) {
+    const std::int64_t depth = std::min(kGemmDepth, g_.k - k);
+    for (std::int64_t i = 0; i < count; i += kernels_.rows) {
+      const std::int64_t rows = std::min(kernels_.rows, count - i);
+      pack_(at(g_.a, first + i, k), g_.a.row, g_.a.column, rows, depth, rows, out + i * depth);
+    }
+  }
+
+  void pack_columns(std::int64_t k, std::int64_t depth, std::int64_t first, std::int64_t count) {
+    const std::int64_t width = kernels_.columns;
+    // Rows of B that are contiguous are read along, a few at once.
+    const std::int64_t step = g_.b.column == 1 ? 8 : depth;
+    for (std::int64_t q = 0; q < depth; q += step) {
+      const std::int64_t some = std::min(step, depth - q);
+      for (std::int64_t j = 0; j < count; j += width) {
+        pack_(at(g_.b, k + q, first + j), g_.b.column, g_.b.row, std::min(width, count - j), some,
+              width, block_b_ + j * depth + q * width);
+      }
+    }
+  }
+
+  void block_of_columns(std::int64_t j, std::int64_t count) {
+    const std::int64_t rows = apart_ ? rows_ : g_.m;
+    for (std::int64_t i = 0; i < g_.m; i += rows) {
+      const std::int64_t some = std::min(rows, g_.m - i);
+      if (apart_) {
+        sums_ = reinterpret_cast<T*>(reinterpret_cast<std::byte*>(block_b_) + kApartB);
+        sums_row_ = up(count, kernels_.columns);
+      } else if constexpr (std::is_same_v<S, T>) {
+        sums_ = result(i, j);
+        sums_row_ = g_.c.row;
+      }
+      if (apart_ && g_.accumulate) {
+        each(i, some, j, count, [](S& c, T& sum) { sum = static_cast<T>(c); });
+      }
+      for (std::int64_t k = 0; k < g_.k; k += kGemmDepth) block(i, some, j, count, k);
+      if (apart_) each(i, some, j, count, [](S& c, T& sum) { c = static_cast<S>(sum); });
+    }
+  }
+
+  void block(std::int64_t i, std::int64_t rows, std::int64_t j, std::int64_t columns,
+             std::int64_t k) {
+    const std::int64_t depth = std::min(kGemmDepth, g_.k - k);
+    const T* b = block_b_;
+    std::int64_t panel = depth * kernels_.columns;
+    if (g_.packed_b) {
+      b = static_cast<const T*>(g_.packed_b) + j * g_.k + k * kernels_.columns;
+      panel = g_.k * kernels_.columns;
+    } else {
+      pack_columns(k, depth, j, columns);
+    }
+    const bool add = k > 0 || g_.accumulate;
+    for (std::int64_t r = 0; r < rows; r += rows_) {
+      const std::int64_t some = std::min(rows_, rows - r);
+      const T* a = block_a_;
+      if (keeps_a_) {
+        a += k * g_.m + (i + r) * depth;
+      } else {
+        pack_rows(i + r, some, k, block_a_);
+      }
+      tiles(a, some, depth, b, panel, columns, sums_ + r * sums_row_, add);
+    }
+  }
+
+  void tiles(const T* a, std::int64_t rows, std::int64_t depth, const T* b, std::int64_t panel,
+             std::int64_t columns, T* c, bool add) {
+    const std::int64_t width = kernels_.columns;
+    const bool thin = rows <= kernels_.rows;
+    for (std::int64_t j = 0; j < columns;) {
+      std::int64_t taken = width;
+      for (std::int64_t i = 0; i < rows; i += kernels_.rows) {
+        const std::int64_t some = std::min(kernels_.rows, rows - i);
+        auto tile = kernels_.narrow[some - 1];
+        if (const auto& wide = kernels_.wide[some - 1];
+            thin && j + wide.panels * width <= columns) {
+          tile = wide;
+          taken = wide.panels * width;
+        }
+        const T* right = b + j / width * panel;
+        T* to = c + i * sums_row_ + j;
+        if (j + taken <= columns || apart_) {
+          tile.run(depth, a + i * depth, right, panel, to, sums_row_, add);
+        } else {
+          tile.run(depth, a + i * depth, right, panel, tile_, width, false);
+          for (std::int64_t r = 0; r < some; ++r) {
+            for (std::int64_t q = 0; q < columns - j; ++q) {
+              T& sum = to[r * sums_row_ + q];
+              sum = add ? sum + tile_[r * width + q] : tile_[r * width + q];
+            }
+          }
+        }
+      }
+      j += taken;
+    }
+  }
+
+  /// For sums that lie apart, with their places in C.
+  template <class F>
+  void each(std::int64_t i, std::int64_t rows, std::int64_t j, std::int64_t columns, const F& f) {
+    for (std::int64_t r = 0; r < rows; ++r) {
+      for (std::int64_t q = 0; q < columns; ++q) f(*result(i + r, j + q), sums_[r * sums_row_ + q]);
+    }
+  }
+
+  Gemm g_;
+  const GemmKernels<T>& kernels_;
+  typename GemmKernels<T>::Pack pack_;
+  T *block_a_, *block_b_, *tile_;
+  bool apart_ = false;     ///< sums lie apart from C
+  bool keeps_a_ = false;   ///< all of A fits its block
+  std::int64_t rows_ = 0;  ///< of a block of A
+  T* sums_ = nullptr;
+  std::int64_t sums_row_ = 0;
+};
+
+/// The sums over no k.
+template <class S>
+void clear(const Gemm& g) {
+  if (g.accumulate) return;
+  S* c = static_cast<S*>(const_cast<void*>(g.c.data));
+  for (std::int64_t i = 0; i < g.m; ++i) {
+    for (std::int64_t j = 0; j < g.n; ++j) c[i * g.c.row + j * g.c.column] = S(0);
+  }
+}
+
+}  // namespace
+
+std::size_t gemm_scratch_bytes(DType dtype) {
+  return is_float(dtype) ? usize(kBlockA + kBlockB + kTileBytes) : 0;
+}
+
+void gemm(const Gemm& g, std::byte* scratch) {
+  if (g.m == 0 || g.n == 0) return;
+  dispatch(g.dtype, [&]<class S>(TypeTag<S>) {
+    if constexpr (std::is_same_v<S, bool>) {
+      throw InternalError("a product of matrices of bool");
+    } else if (g.k == 0) {
+      clear<S>(g);
+    } else if constexpr (std::is_integral_v<S>) {
+      integer_gemm<S>(g);
+    } else {
+      Product<S, ComputeType<S>>(g, scratch).run();
+    }
+  });
+}
+
+namespace {
+template <class F>
+void for_packed(DType dtype, const F& f) {
+  dtype == DType::f64 ? f(gemm_kernels<double>()) : f(gemm_kernels<float>());
+}
+}  // namespace
+
+std::size_t packed_b_bytes(DType dtype, std::int64_t k, std::int64_t n) {
+  std::int64_t bytes = 0;
+  for_packed(dtype, [&](const auto& kernels) {
+    bytes = checked_mul(checked_mul(k, up(n, kernels.columns)), byte_size(dtype));
+  });
+  return usize(bytes);
+}
+
+void pack_b(DType dtype, std::int64_t k, std::int64_t n, const Matrix& b, void* out) {
+  for_packed(dtype, [&]<class T>(const GemmKernels<T>& kernels) {
+    for (std::int64_t j = 0; j < n; j += kernels.columns) {
+      kernels.pack(static_cast<const T*>(b.data) + j * b.column, b.column, b.row,
+                   std::min(kernels.columns, n - j), k, kernels.columns,
+                   static_cast<T*>(out) + j * k);
+    }
+  });
+}
+
+}  // namespace tlaloc::cpu

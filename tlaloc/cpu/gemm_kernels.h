@@ -1,0 +1,41 @@
+// What gemm.cc makes products of; internal to cpu. One set per element type and kind of CPU.
+#pragma once
+
+#include <cstdint>
+
+#include "tlaloc/base/dtype.h"
+
+namespace tlaloc::cpu {
+
+/// A is packed to tiles of up to `rows` rows: [k][rows of the tile]. B is packed to panels of
+/// `columns` columns: [k][columns], with zeros where there is no column.
+template <class T>
+struct GemmKernels {
+  static constexpr int kMaxRows = 16;
+  std::int64_t rows = 0, columns = 0;
+
+  /// c[r][j] = or += the products of a tile and of `panels` panels, `stride` elements apart.
+  using Tile = void (*)(std::int64_t depth, const T* a, const T* b, std::int64_t stride, T* c,
+                        std::int64_t row, bool add);
+  struct Tiles {
+    Tile run = nullptr;
+    std::int64_t panels = 1;
+  };
+  Tiles narrow[kMaxRows];  ///< by rows - 1: one panel
+  Tiles wide[kMaxRows];    ///< as many panels as give the CPU enough independent sums
+
+  /// out[k * width + r] = from[r * row + k * step] for k < depth and r < rows; 0 up to `width`.
+  using Pack = void (*)(const void* from, std::int64_t row, std::int64_t step, std::int64_t rows,
+                        std::int64_t depth, std::int64_t width, T* out);
+  Pack pack = nullptr;       ///< from T
+  Pack pack_f16 = nullptr;   ///< of float only
+  Pack pack_bf16 = nullptr;  ///< of float only
+};
+
+/// The set for the CPU this runs on.
+template <class T>
+const GemmKernels<T>& gemm_kernels();
+extern template const GemmKernels<float>& gemm_kernels();
+extern template const GemmKernels<double>& gemm_kernels();
+
+}  // namespace tlaloc::cpu

@@ -9,6 +9,7 @@
 #include "tlaloc/lang/closure.h"
 #include "tlaloc/lang/core_impl.h"
 #include "tlaloc/lang/core_nn.h"
+#include "tlaloc/lang/rules_fold.h"
 #include "tlaloc/ops/val_reduce.h"
 
 namespace tlaloc::core {
@@ -116,25 +117,34 @@ Leaves fold_windows(const Function& f, const Leaves& elements, const Leaves& ini
   const OpCall call{"reduce_window", where};
   return with_place(where, [&] {
     const ir::GraphRef g = scalar_graph(call, f, elements);
-    return folded(
-        call, init, xs, labels_of(xs), [&](std::span<const ir::Val> in, const ir::Vals& starts) {
-          ops::Window all = ops::plain_window({});
-          for (std::size_t i = 0; i < windows.size(); ++i) {
-            const Window& w = windows[i];
-            const ir::Dim n = in[0].dim(static_cast<int>(i));
-            const auto [low, high] =
-                w.same ? window_padding({.stride = w.stride, .dilation = w.dilation, .same = true},
-                                        n, ir::Dim(w.size))
-                       : std::pair(ir::Dim(w.low), ir::Dim(w.high));
-            all.size.emplace_back(w.size);
-            all.strides.push_back(w.stride);
-            all.low.push_back(low);
-            all.high.push_back(high);
-            all.base_dilation.push_back(w.base_dilation);
-            all.window_dilation.push_back(w.dilation);
-          }
-          return ops::reduce_window(in, starts, all, g);
-        });
+    Labels labels = labels_of(xs);
+    for (std::size_t i = 0; i < windows.size(); ++i) {
+      // An axis of another size is no longer the one of that name.
+      if (rules::fold_window({}, 0, windows[i]).axis == 0) continue;
+      for (auto& l : labels) {
+        if (!l.empty()) l[i] = {};
+      }
+    }
+    return folded(call, init, xs, std::move(labels),
+                  [&](std::span<const ir::Val> in, const ir::Vals& starts) {
+                    ops::Window all = ops::plain_window({});
+                    for (std::size_t i = 0; i < windows.size(); ++i) {
+                      const Window& w = windows[i];
+                      const ir::Dim n = in[0].dim(static_cast<int>(i));
+                      const auto [low, high] =
+                          w.same ? window_padding(
+                                       {.stride = w.stride, .dilation = w.dilation, .same = true},
+                                       n, ir::Dim(w.size))
+                                 : std::pair(ir::Dim(w.low), ir::Dim(w.high));
+                      all.size.emplace_back(w.size);
+                      all.strides.push_back(w.stride);
+                      all.low.push_back(low);
+                      all.high.push_back(high);
+                      all.base_dilation.push_back(w.base_dilation);
+                      all.window_dilation.push_back(w.dilation);
+                    }
+                    return ops::reduce_window(in, starts, all, g);
+                  });
   });
 }
 

@@ -142,6 +142,8 @@ TEST(ReduceWindowBy, KeepsAxesThatNoWindowMovesOver) {
   const Tensor<int, any, 2> z =
       reduce_window<Window{.size = 2}, Window{.size = 2, .stride = 2}>(digits, 0, x);
   EXPECT_THAT(values(z), ElementsAre(1256, 3478));
+  EXPECT_STREQ(core::axis(y.ref(), 0).name, "Row");
+  EXPECT_EQ(core::axis(z.ref(), 0).name, nullptr);
   const Tensor<int, row, 4> same =
       reduce_window<Window{.size = 2, .same = true}, Window{}>(digits, 0, x);
   EXPECT_THAT(values(same), ElementsAre(15, 26, 37, 48, 50, 60, 70, 80));

@@ -242,7 +242,7 @@ TensorValues TensorLowering::graph(const ir::Graph& g, TensorValues params,
     } else if (const TensorRule rule = find_tensor_rule(n.op())) {
       rule(*this, c);
     } else {
-      refuse(n, "the public API has no function for it");
+      refuse(n, "it has no form in tensor mode");
     }
     internal_check(c.out.size() == n.result_count(), "a tensor rule gave too few results");
     if (c.transposed) {

@@ -121,7 +121,7 @@ struct TensorRow {
   const ir::OpDef* op;
   TensorRule rule;
 };
-/// Null where the public API has no function for the op.
+/// Null where the op has no form in tensor mode.
 TensorRule find_tensor_rule(const ir::OpDef& op);
 std::span<const TensorRow> tensor_elementwise_rules();
 std::span<const TensorRow> tensor_shape_rules();

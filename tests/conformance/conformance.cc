@@ -45,6 +45,7 @@ class Check {
     for (const ir::OpDef* op : table) {
       if (!options_.op.empty() && options_.op != op->name) continue;
       OpReport& r = report_.ops[op->name];
+      skipped_ = 0;
       if (const Row* row = rows[op->id]) {
         Cases cases(*row, options_.seed, [&](Case c) { run_one(r, std::move(c)); });
         try {
@@ -68,11 +69,13 @@ class Check {
   }
 
   void run_one(OpReport& r, Case c) {
+    // Each n-th case, but the modes in turn.
+    if (skipped_++ % options_.every != 0) return;
     const Mode mode = static_cast<Mode>(r.cases++ % 3);
     c.name += kModeNames[static_cast<int>(mode)];
     std::shared_ptr<const Executable> executable;
     try {
-      executable = subject_.compile(c.graph);
+      executable = subject_.compile(c.graph, options_.compile);
     } catch (const UserError& e) {
       if (e.code() != "TL-BACKEND-001") return fail(r, c.name, e.what());
       if (++r.refused == 1) r.refusal = e.what();
@@ -107,6 +110,7 @@ class Check {
   Backend& subject_;
   Backend& reference_;
   const Options& options_;
+  int skipped_ = 0;
   Report report_;
 };
 

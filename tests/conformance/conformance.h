@@ -16,6 +16,8 @@ struct Options {
   bool exact = false;      ///< no tolerances: for a back end that computes as the reference does
   std::uint64_t seed = 1;  ///< of the inputs
   int max_failures_per_op = 3;  ///< those kept in the report; all are counted
+  int every = 1;                ///< only each n-th case of an op, where compiling takes long
+  CompileOptions compile;       ///< of the subject
 };
 
 struct Failure {

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "tests/transform/random_check.h"
+#include "tests/transform/random_programs.h"
 #include "tlaloc/cpu/cpu_backend.h"
 #include "tlaloc/interp/interp.h"
 
@@ -17,10 +18,11 @@
 namespace tlaloc::testing {
 namespace {
 
-Arrays run_on(runtime::Backend& backend, const GraphRef& g, const Arrays& args) {
+Arrays run_on_cpu(const GraphRef& g, const Arrays& args, bool compiled) {
   std::vector<runtime::Buffer> inputs(args.begin(), args.end());
+  const auto e = cpu::cpu_backend().compile(g, {.run_once = !compiled});
   Arrays r;
-  for (const runtime::Buffer& b : backend.compile(g)->run(std::move(inputs)).outputs) {
+  for (const runtime::Buffer& b : e->run(std::move(inputs)).outputs) {
     r.push_back(b.to_host());
   }
   return r;
@@ -40,8 +42,8 @@ double distance(const HostArray& a, const HostArray& b) {
 }
 
 /// Runs on both, and stops at the first disagreement with all there is to reproduce it.
-Arrays on_both(const GraphRef& g, const Arrays& args) {
-  const Arrays got = run_on(cpu::cpu_backend(), g, args);
+Arrays agreed(const GraphRef& g, const Arrays& args, bool compiled) {
+  const Arrays got = run_on_cpu(g, args, compiled);
   const Arrays want = interp::run(*g, args);
   for (std::size_t k = 0; k < want.size(); ++k) {
     if (k < got.size() && distance(got[k], want[k]) < 1e-10) continue;
@@ -54,6 +56,21 @@ Arrays on_both(const GraphRef& g, const Arrays& args) {
   return got;
 }
 
+Arrays on_both(const GraphRef& g, const Arrays& args) { return agreed(g, args, false); }
+
+/// Code for the program and some derivatives; for all of them it would take minutes.
+void check_compiled(const Program& p, bool lanes) {
+  const Policy policy{Policy::Residuals::min_cut,
+                      lanes ? Policy::Nested::recompute : Policy::Nested::append};
+  const GraphRef gradient = grad_of(p.graph, policy);
+  agreed(p.graph, p.args, true);
+  agreed(gradient, p.args, true);
+  if (!lanes) return;
+  Arrays batch;
+  for (const HostArray& a : p.args) batch.push_back(stacked({a, a, a}));
+  agreed(vmap_of(gradient), batch, true);
+}
+
 class Worked : public ::testing::TestWithParam<const Program*> {};
 TEST_P(Worked, GivesTheInterpretersResults) {
   for (const auto nested : {Policy::Nested::recompute, Policy::Nested::append}) {
@@ -63,6 +80,10 @@ TEST_P(Worked, GivesTheInterpretersResults) {
       ADD_FAILURE() << describe(o.policy) << ": " << line.substr(0, 6000);
     }
   }
+}
+TEST_P(Worked, GivesThemCompiled) {
+  check_compiled(*GetParam(), false);
+  check_compiled(*GetParam(), true);
 }
 std::vector<const Program*> all_programs() {
   std::vector<const Program*> r;
@@ -85,9 +106,18 @@ TEST(Random, GivesTheInterpretersResults) {
   EXPECT_GT(agree, TLALOC_RANDOM_PROGRAMS / 5) << "too few programs are checked";
 }
 
+TEST(Random, GivesThemCompiled) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const Program p = random_program(seed);
+    if (node_count(*p.graph) > 110) continue;
+    SCOPED_TRACE(seed);
+    check_compiled(p, seed % 2 == 0);
+  }
+}
+
 TEST(Random, AWrongResultIsFound) {
   const auto spoiled = [](const GraphRef& g, const Arrays& args) {
-    Arrays r = run_on(cpu::cpu_backend(), g, args);
+    Arrays r = run_on_cpu(g, args, false);
     if (r[0].dtype() == DType::f64 && r[0].size()) r[0].as_mutable<double>()[0] += 1e-3;
     return r;
   };

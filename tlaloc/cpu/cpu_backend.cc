@@ -6,6 +6,7 @@
 
 #include "tlaloc/base/error.h"
 #include "tlaloc/cpu/machine.h"
+#include "tlaloc/cpu/native.h"
 #include "tlaloc/cpu/plan.h"
 #include "tlaloc/runtime/arguments.h"
 #include "tlaloc/runtime/prologue.h"
@@ -31,7 +32,11 @@ HostArray on_host(const Buffer& b, bool donated) {
 /// A program and the frames that its runs take turns with.
 class Runner {
  public:
-  explicit Runner(const ir::GraphRef& g) : program_(plan(g)) {}
+  Runner(const ir::GraphRef& g, bool run_once) : program_(plan(g)) {
+    if (run_once) return;
+    image_ = compile_native(*program_);
+    if (image_) native_ = reinterpret_cast<NativeFn>(image_->address("run"));
+  }
 
   RunOutputs run(RunInputs in) const {
     std::unique_ptr<Frame> frame;
@@ -44,7 +49,7 @@ class Runner {
     }
     if (!frame) frame = std::make_unique<Frame>(*program_);
     // A run that fails leaves nothing behind that the next one relies on.
-    RunOutputs out = run_program(*program_, *frame, std::move(in));
+    RunOutputs out = run_program(*program_, *frame, std::move(in), native_);
     const std::scoped_lock lock(mutex_);
     frames_.push_back(std::move(frame));
     return out;
@@ -52,6 +57,8 @@ class Runner {
 
  private:
   std::shared_ptr<const Program> program_;
+  std::shared_ptr<const LoadedImage> image_;
+  NativeFn native_ = nullptr;
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<Frame>> frames_;
 };
@@ -59,9 +66,13 @@ class Runner {
 /// A compiled graph, shared by an executable and what is bound of it.
 struct Compiled {
   Compiled(ir::GraphRef g, const CompileOptions& options)
-      : graph(std::move(g)), signature(signature_of(*graph, options)), runner(graph) {}
+      : graph(std::move(g)),
+        signature(signature_of(*graph, options)),
+        run_once(options.run_once),
+        runner(graph, options.run_once) {}
   ir::GraphRef graph;
   Signature signature;
+  bool run_once;
   Runner runner;
 };
 
@@ -89,8 +100,8 @@ class CpuBound final : public Bound {
     }
     if (params.empty()) return;
     split_ = split_prologue(*compiled_->graph, bound);
-    main_.emplace(split_->main);
-    const Runner prologue(split_->prologue);
+    main_.emplace(split_->main, compiled_->run_once);
+    const Runner prologue(split_->prologue, true);
     const RunOptions options;
     const auto dims = bind_arguments(*split_->prologue, args, {});
     RunOutputs out =

@@ -1,11 +1,14 @@
 #include "tlaloc/cpu/machine.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <exception>
 #include <new>
 
 #include "tlaloc/base/error.h"
 #include "tlaloc/cpu/arena.h"
+#include "tlaloc/cpu/generate_ops.h"
 #include "tlaloc/cpu/ragged.h"
 #include "tlaloc/runtime/arguments.h"
 
@@ -34,6 +37,7 @@ Frame::Frame(const Program& p)
     : slots(p.slots),
       storages(p.storages.size()),
       dynamic(p.storages.size()),
+      capacities(p.storages.size(), -1),
       scratch_memory_(new std::byte[p.scratch + kAlignment]) {
   scratch = aligned(scratch_memory_.get());
   for (StorageId s = 0; s < p.storages.size(); ++s) {
@@ -71,11 +75,18 @@ class Run {
  public:
   Run(const Program& p, Frame& f, RunInputs in) : p_(p), f_(f), in_(std::move(in)) {}
 
+  void use(NativeFn native) { native_ = native; }
+
   RunOutputs run() {
     for (std::size_t i = 0; i < p_.entry.size(); ++i) f_.slots[p_.entry[i]] = in_.dims[i];
     f_.plan_memory(p_);
     place_arguments();
-    execute();
+    // Compiled code does not say what takes how long.
+    if (native_ && !in_.options->profile) {
+      execute_native();
+    } else {
+      execute();
+    }
     return outputs();
   }
 
@@ -160,14 +171,7 @@ class Run {
               load_integer(f_.storages[i.index], p_.storages[i.index].dtype, f_.slots[i.b]);
           break;
         case Code::limit:
-          if (f_.slots[i.a] >= f_.slots[i.b]) {
-            throw UserError(
-                {"TL-LOOP-001",
-                 "while",
-                 "the condition still holds after " + std::to_string(f_.slots[i.b]) + " trips",
-                 "raise max_trips",
-                 {}});
-          }
+          if (f_.slots[i.a] >= f_.slots[i.b]) throw_limit(f_.slots[i.b]);
           break;
         case Code::poll:
           if (options.cancel) poll();
@@ -176,10 +180,70 @@ class Run {
     }
   }
 
-  void poll() const {
-    if (in_.options->cancel->cancelled()) {
-      throw UserError({"TL-CANCEL-001", "", "the run was cancelled", "", {}});
+  // ---- compiled code ----
+
+  void execute_native() {
+    static const std::uint8_t kGo = 0;
+    static const std::vector<const void*> functions = native_functions();
+    NativeContext c{
+        f_.slots.data(), f_.storages.data(), f_.capacities.data(), functions.data(), this, &kGo};
+    static_assert(sizeof(std::atomic<bool>) == 1);
+    if (in_.options->cancel) {
+      c.stop = reinterpret_cast<const std::uint8_t*>(&in_.options->cancel->flag());
     }
+    if (native_(&c) != 0) std::rethrow_exception(failure_);
+  }
+  /// Exceptions stop here: compiled code only learns that there was one.
+  template <class F>
+  static std::int32_t guarded(void* run, const F& f) {
+    auto& r = *static_cast<Run*>(run);
+    try {
+      f(r);
+      return 0;
+    } catch (...) {
+      r.failure_ = std::current_exception();
+      return 1;
+    }
+  }
+  static std::int32_t call_step(void* run, std::int32_t index) {
+    return guarded(run, [&](Run& r) { r.step(r.p_.steps[usize(index)]); });
+  }
+  static std::int32_t call_make(void* run, std::int32_t storage, std::int64_t elements,
+                                std::int32_t keep) {
+    return guarded(run,
+                   [&](Run& r) { r.make(static_cast<StorageId>(storage), elements, keep != 0); });
+  }
+  static std::int32_t call_fail(void* run, std::int32_t at) {
+    return guarded(run, [&](Run& r) {
+      const Instruction& i = r.p_.code[usize(at)];
+      if (i.code == Code::poll) throw_cancelled();
+      if (i.code == Code::limit) throw_limit(r.f_.slots[i.b]);
+      r.check(r.p_.checks[i.index]);
+      throw InternalError("a check fails in compiled code only");
+    });
+  }
+  static std::vector<const void*> native_functions() {
+    std::vector<const void*> r;
+    for (const LibraryFunction& f : library_functions()) r.push_back(f.address);
+    r.push_back(reinterpret_cast<const void*>(&call_step));
+    r.push_back(reinterpret_cast<const void*>(&call_make));
+    r.push_back(reinterpret_cast<const void*>(&call_fail));
+    return r;
+  }
+
+  [[noreturn]] static void throw_limit(std::int64_t trips) {
+    throw UserError({"TL-LOOP-001",
+                     "while",
+                     "the condition still holds after " + std::to_string(trips) + " trips",
+                     "raise max_trips",
+                     {}});
+  }
+  [[noreturn]] static void throw_cancelled() {
+    throw UserError({"TL-CANCEL-001", "", "the run was cancelled", "", {}});
+  }
+
+  void poll() const {
+    if (in_.options->cancel->cancelled()) throw_cancelled();
   }
 
   void step(const Step& s) {
@@ -204,6 +268,7 @@ class Run {
       std::shared_ptr<std::byte[]> memory(new std::byte[std::max<std::size_t>(bytes, 1)]);
       if (keep && d.memory) std::copy_n(d.memory.get(), d.bytes, memory.get());
       d = {std::move(memory), bytes};
+      f_.capacities[id] = static_cast<std::int64_t>(bytes) / byte_size(p_.storages[id].dtype);
     }
     f_.storages[id] = d.memory.get();
   }
@@ -292,7 +357,9 @@ class Run {
     // The caller's now.
     f_.results.clear();
     for (const Program::Result& r : p_.results) {
-      if (p_.storages[r.storage].kind == Storage::Kind::dynamic) f_.dynamic[r.storage] = {};
+      if (p_.storages[r.storage].kind != Storage::Kind::dynamic) continue;
+      f_.dynamic[r.storage] = {};
+      f_.capacities[r.storage] = -1;
     }
     for (Slot s : p_.result_dims) out.dims.push_back(f_.slots[s]);
     return out;
@@ -301,13 +368,17 @@ class Run {
   const Program& p_;
   Frame& f_;
   RunInputs in_;
+  NativeFn native_ = nullptr;
+  std::exception_ptr failure_;
 };
 
 }  // namespace
 
-RunOutputs run_program(const Program& p, Frame& f, RunInputs in) {
+RunOutputs run_program(const Program& p, Frame& f, RunInputs in, NativeFn native) {
   try {
-    return Run(p, f, std::move(in)).run();
+    Run run(p, f, std::move(in));
+    run.use(native);
+    return run.run();
   } catch (const std::bad_alloc&) {
     throw EnvironmentError({"TL-MEM-001", "evaluate", "could not allocate memory", "", {}});
   }

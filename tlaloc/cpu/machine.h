@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "tlaloc/cpu/native.h"
 #include "tlaloc/cpu/program.h"
 #include "tlaloc/runtime/backend.h"
 
@@ -23,6 +24,7 @@ class Frame {
     std::size_t bytes = 0;
   };
   std::vector<Dynamic> dynamic;
+  std::vector<std::int64_t> capacities;  ///< of dynamic storages, in elements; -1: no memory yet
 
   // The step that runs.
   std::vector<std::byte*> operands;
@@ -51,6 +53,7 @@ struct RunOutputs {
   std::vector<HostArray> results;
   std::vector<std::int64_t> dims;
 };
-RunOutputs run_program(const Program& p, Frame& f, RunInputs in);
+/// `native`: compiled code of the program; null: the machine runs it.
+RunOutputs run_program(const Program& p, Frame& f, RunInputs in, NativeFn native = nullptr);
 
 }  // namespace tlaloc::cpu

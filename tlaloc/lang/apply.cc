@@ -35,7 +35,7 @@ runtime::RunResult run_graph(ir::GraphRef g, std::vector<HostArray> args, runtim
   options.donate.assign(inputs.size(), true);  // the buffers; an array that others hold stays
   options.dims = std::move(dims);
   options.check_nan = nan_mode();
-  return default_backend().compile(std::move(g))->run(std::move(inputs), options);
+  return default_backend().compile(std::move(g), {.run_once = true})->run(std::move(inputs), options);
 }
 
 std::vector<Ref> as_refs(const ir::Graph& g, const runtime::RunResult& r,

@@ -29,6 +29,8 @@ struct Alias {
 
 struct CompileOptions {
   std::vector<Alias> aliases;
+  /// It is going to run once or twice: time spent on faster code would not come back.
+  bool run_once = false;
 };
 
 /// What a caller must know of a compiled graph.
@@ -49,6 +51,8 @@ class CancelToken {
  public:
   void cancel() const { flag_->store(true, std::memory_order_relaxed); }
   bool cancelled() const { return flag_->load(std::memory_order_relaxed); }
+  /// For generated code, which reads it as a byte.
+  const std::atomic<bool>& flag() const { return *flag_; }
 
  private:
   std::shared_ptr<std::atomic<bool>> flag_ = std::make_shared<std::atomic<bool>>(false);

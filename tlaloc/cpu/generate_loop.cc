@@ -1,0 +1,427 @@
+#include "tlaloc/cpu/generate_loop.h"
+
+#include <fmt/format.h>
+
+#include <functional>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "tlaloc/base/error.h"
+#include "tlaloc/ops/rows.h"
+
+namespace tlaloc::cpu {
+namespace {
+
+using fmt::format;
+using Kind = Loop::Op::Kind;
+
+/// Elements computed at once where the innermost axis allows it: two registers of AVX floats.
+constexpr int kLanes = 16;
+
+/// The op that folds two elements.
+const ir::OpDef* fold_op(const Fold& f) {
+  for (const auto& [reduction, op] : {std::pair{&ops::rows::ReduceSum, &ops::rows::Add},
+                                      {&ops::rows::ReduceProd, &ops::rows::Mul},
+                                      {&ops::rows::ReduceMax, &ops::rows::Max},
+                                      {&ops::rows::ReduceMin, &ops::rows::Min},
+                                      {&ops::rows::ReduceOr, &ops::rows::Or},
+                                      {&ops::rows::ReduceAnd, &ops::rows::And}}) {
+    if (find_fold(*reduction, f.accumulator) == &f) return op;
+  }
+  return nullptr;
+}
+
+class LoopWriter {
+ public:
+  LoopWriter(IrWriter& w, LoopSource& source, const Loop& loop)
+      : w_(w), source_(source), loop_(loop), regs_(loop.ops.size()) {
+    for (const Loop::Op& op : loop.ops) {
+      if (op.kind == Kind::load || op.kind == Kind::position) streams_.push_back(op.ints);
+    }
+    streams_.push_back(loop.result_ints);
+    for (std::size_t k = 0; k < loop.rank; ++k) {
+      if (source.integer(k) == "1") continue;
+      axes_.push_back({k, static_cast<bool>((loop.folded >> k) & 1)});
+    }
+    for (std::uint16_t s : streams_) at_.push_back(source_.integer(s));
+  }
+
+  void run() {
+    if (loop_.fold) {
+      fold_ = fold_op(*loop_.fold);
+      run_fold();
+    } else {
+      nest(
+          0, at_, [&](const std::vector<IrValue>& at, int lanes) { store(at, lanes); },
+          vector_axis(false));
+    }
+  }
+
+ private:
+  struct Axis {
+    std::size_t number;
+    bool folded;
+  };
+  using At = std::vector<IrValue>;
+  using Body = std::function<void(const At&, int lanes)>;
+
+  IrValue extent(const Axis& a) { return source_.integer(a.number); }
+  IrValue stride(std::size_t stream, const Axis& a) {
+    return source_.integer(streams_[stream] + 1U + a.number);
+  }
+  DType element() const { return loop_.ops.back().dtype; }
+
+  /// The innermost axis, if its elements can be computed by vectors: all is loaded from neighbours,
+  /// or the same for all, and every operation exists on vectors.
+  std::optional<Axis> vector_axis(bool along) {
+    if (axes_.empty() || loop_.result_index_count || loop_.combine) return std::nullopt;
+    const Axis inner = axes_.back();
+    if (inner.folded != along) return std::nullopt;
+    // Short rows are better computed element by element.
+    if (is_number(extent(inner)) && std::stoll(extent(inner)) < kLanes) return std::nullopt;
+    std::size_t stream = 0;
+    for (const Loop::Op& op : loop_.ops) {
+      if (op.kind == Kind::op) {
+        DType in[3];
+        const std::size_t n = operands(op, in);
+        if (!can_write(*op.def, op.attr, {in, n}, op.dtype, kLanes)) return std::nullopt;
+        continue;
+      }
+      if (op.kind == Kind::literal) continue;
+      if (op.index_count) return std::nullopt;
+      const IrValue step = stride(stream++, inner);
+      if (op.kind == Kind::position ? step != "0" : step != "0" && step != "1") return std::nullopt;
+    }
+    if (!along && stride(streams_.size() - 1, inner) != "1") return std::nullopt;
+    return inner;
+  }
+  std::size_t operands(const Loop::Op& op, DType (&in)[3]) const {
+    for (std::size_t k = 0; k < 3; ++k) in[k] = loop_.ops[op.args[k]].dtype;
+    return op.def == &ops::rows::Select || op.def == &ops::rows::Clamp ? 3
+           : is_binary(*op.def)                                        ? 2
+                                                                       : 1;
+  }
+  static bool is_binary(const ir::OpDef& op) {
+    switch (static_cast<ops::OpId>(op.id)) {
+      case ops::OpId::Add:
+      case ops::OpId::Sub:
+      case ops::OpId::Mul:
+      case ops::OpId::Div:
+      case ops::OpId::Rem:
+      case ops::OpId::Pow:
+      case ops::OpId::Atan2:
+      case ops::OpId::Max:
+      case ops::OpId::Min:
+      case ops::OpId::And:
+      case ops::OpId::Or:
+      case ops::OpId::Xor:
+      case ops::OpId::ShiftLeft:
+      case ops::OpId::ShiftRightArithmetic:
+      case ops::OpId::ShiftRightLogical:
+      case ops::OpId::Compare:
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  /// for (i = from; i < to; i += step) body(i)
+  void count(const IrValue& from, const IrValue& to, int step,
+             const std::function<void(const IrValue&)>& body) {
+    const IrValue i = w_.variable("i64");
+    w_.line("store i64 " + from + ", ptr " + i);
+    const std::string head = w_.label("head"), inside = w_.label("body"), done = w_.label("done");
+    w_.fall_into(head);
+    const IrValue now = w_.let("load i64, ptr " + i);
+    w_.branch(w_.let("icmp slt i64 " + now + ", " + to), inside, done);
+    w_.begin(inside);
+    body(now);
+    w_.line("store i64 " + w_.let(format("add nsw i64 {}, {}", now, step)) + ", ptr " + i);
+    w_.jump(head);
+    w_.begin(done);
+  }
+
+  At moved(const At& at, const Axis& axis, const IrValue& i) {
+    At r;
+    for (std::size_t s = 0; s < at.size(); ++s) {
+      r.push_back(w_.add(at[s], w_.mul(stride(s, axis), i)));
+    }
+    return r;
+  }
+  /// Runs through all axes from `k` on; `by_vectors`, which is the last one, by kLanes elements and
+  /// then what is left one by one.
+  void nest(std::size_t k, const At& at, const Body& body, const std::optional<Axis>& by_vectors) {
+    if (k == axes_.size()) return body(at, 1);
+    const Axis axis = axes_[k];
+    if (by_vectors && k + 1 == axes_.size()) {
+      return by_lanes(axis, [&](const IrValue& i, int lanes) { body(moved(at, axis, i), lanes); });
+    }
+    count("0", extent(axis), 1,
+          [&](const IrValue& i) { nest(k + 1, moved(at, axis, i), body, by_vectors); });
+  }
+  void by_lanes(const Axis& axis, const std::function<void(const IrValue&, int)>& body) {
+    const IrValue n = extent(axis);
+    const IrValue whole = is_number(n) ? std::to_string(std::stoll(n) / kLanes * kLanes)
+                                       : w_.let(format("and i64 {}, {}", n, -kLanes));
+    count("0", whole, kLanes, [&](const IrValue& i) { body(i, kLanes); });
+    if (whole != n) count(whole, n, 1, [&](const IrValue& i) { body(i, 1); });
+  }
+
+  // ---- elements ----
+  IrValue address(std::size_t array, DType t, const IrValue& at) {
+    return w_.let(
+        format("getelementptr {}, ptr {}, i64 {}", ir_memory_type(t), source_.pointer(array), at));
+  }
+  IrValue load(DType t, const IrValue& from, int lanes) {
+    const IrValue v = w_.let(format("load {}, ptr {}, align {}",
+                                    ir_vector(ir_memory_type(t), lanes), from, byte_size(t)));
+    if (t != DType::boolean) return v;
+    return w_.let(format("trunc {} {} to {}", ir_vector("i8", lanes), v, ir_vector("i1", lanes)));
+  }
+  void write(DType t, IrValue v, const IrValue& to, int lanes) {
+    if (t == DType::boolean) {
+      v = w_.let(format("zext {} {} to {}", ir_vector("i1", lanes), v, ir_vector("i8", lanes)));
+    }
+    w_.line(format("store {} {}, ptr {}, align {}", ir_vector(ir_memory_type(t), lanes), v, to,
+                   byte_size(t)));
+  }
+  IrValue spread(DType t, const IrValue& v, int lanes) {
+    if (lanes == 1) return v;
+    const std::string type = ir_vector(ir_type(t), lanes);
+    const IrValue one =
+        w_.let(format("insertelement {} poison, {} {}, i64 0", type, ir_type(t), v));
+    return w_.let(format("shufflevector {} {}, {} poison, <{} x i32> zeroinitializer", type, one,
+                         type, lanes));
+  }
+
+  /// A position with what is data added; `fits`: where to put whether nothing was moved.
+  IrValue indirect(IrValue at, std::size_t first, std::size_t n, IrValue* fits) {
+    for (std::size_t k = first; k < first + n; ++k) {
+      const Loop::Index& index = loop_.indices[k];
+      const IrValue value = regs_[index.reg], last = source_.integer(index.last);
+      const IrValue top = is_number(last)
+                              ? std::to_string(std::max<std::int64_t>(std::stoll(last), 0))
+                              : w_.let(format("call i64 @llvm.smax.i64(i64 {}, i64 0)", last));
+      IrValue inside = w_.let(format("call i64 @llvm.smin.i64(i64 {}, i64 {})", value, top));
+      inside = w_.let(format("call i64 @llvm.smax.i64(i64 {}, i64 0)", inside));
+      at = w_.add(at, w_.mul(source_.integer(index.stride), inside));
+      if (!fits) continue;
+      const IrValue same = w_.let(format("icmp eq i64 {}, {}", value, inside));
+      *fits = fits->empty() ? same : w_.let(format("and i1 {}, {}", *fits, same));
+    }
+    return at;
+  }
+  /// A load from an array that may be empty: then there is nothing to read.
+  IrValue guarded_load(const Loop::Op& op, const IrValue& at) {
+    std::vector<IrValue> may_be_empty;
+    for (std::size_t k = 0; k < op.index_count; ++k) {
+      const IrValue last = source_.integer(loop_.indices[op.first_index + k].last);
+      if (!is_number(last)) {
+        may_be_empty.push_back(last);
+      } else if (std::stoll(last) < 0) {
+        return ir_constant(op.dtype, 0, 1);
+      }
+    }
+    auto plain = [&] {
+      return load(
+          op.dtype,
+          address(op.array, op.dtype, indirect(at, op.first_index, op.index_count, nullptr)), 1);
+    };
+    if (may_be_empty.empty()) return plain();
+    IrValue there;
+    for (const IrValue& last : may_be_empty) {
+      const IrValue p = w_.let(format("icmp sge i64 {}, 0", last));
+      there = there.empty() ? p : w_.let(format("and i1 {}, {}", there, p));
+    }
+    const std::string type = ir_type(op.dtype);
+    const IrValue v = w_.variable(type);
+    w_.line(format("store {} {}, ptr {}", type, ir_constant(op.dtype, 0, 1), v));
+    const std::string yes = w_.label("some"), no = w_.label("none");
+    w_.branch(there, yes, no);
+    w_.begin(yes);
+    w_.line(format("store {} {}, ptr {}", type, plain(), v));
+    w_.fall_into(no);
+    return w_.let(format("load {}, ptr {}", type, v));
+  }
+
+  /// The value at a place, and the registers it is made of.
+  IrValue value(const At& at, int lanes) {
+    std::size_t stream = 0;
+    for (std::size_t i = 0; i < loop_.ops.size(); ++i) {
+      const Loop::Op& op = loop_.ops[i];
+      switch (op.kind) {
+        case Kind::literal:
+          regs_[i] = ir_constant(op.dtype, op.bits, lanes);
+          break;
+        case Kind::position:
+          regs_[i] = spread(op.dtype, position(op.dtype, at[stream++]), lanes);
+          break;
+        case Kind::load:
+          if (op.index_count) {
+            regs_[i] = guarded_load(op, at[stream++]);
+          } else {
+            const bool all_same = lanes > 1 && stride(stream, axes_.back()) == "0";
+            const int wide = all_same ? 1 : lanes;
+            regs_[i] = load(op.dtype, address(op.array, op.dtype, at[stream++]), wide);
+            if (all_same) regs_[i] = spread(op.dtype, regs_[i], lanes);
+          }
+          break;
+        case Kind::op: {
+          DType types[3];
+          const std::size_t n = operands(op, types);
+          IrValue in[3];
+          for (std::size_t k = 0; k < n; ++k) in[k] = regs_[op.args[k]];
+          regs_[i] = write_op(w_, source_, *op.def, op.attr, {in, n}, {types, n}, op.dtype, lanes);
+          break;
+        }
+      }
+    }
+    return regs_.back();
+  }
+  IrValue position(DType t, const IrValue& at) {
+    if (t == DType::i64 || t == DType::u64) return at;
+    if (is_float(t)) return w_.let(format("sitofp i64 {} to {}", at, ir_type(t)));
+    return w_.let(format("trunc i64 {} to {}", at, ir_type(t)));
+  }
+
+  void store(const At& at, int lanes) {
+    const IrValue v = value(at, lanes);
+    IrValue fits;
+    const IrValue to = indirect(at.back(), loop_.result_first_index, loop_.result_index_count,
+                                loop_.drop ? &fits : nullptr);
+    std::string skip;
+    if (!fits.empty()) {
+      const std::string inside = w_.label("fits");
+      skip = w_.label("skip");
+      w_.branch(fits, inside, skip);
+      w_.begin(inside);
+    }
+    const IrValue p = address(loop_.result_array, element(), to);
+    IrValue stored = v;
+    if (loop_.combine) {
+      const DType types[] = {element(), element()};
+      const IrValue in[] = {load(element(), p, 1), v};
+      stored = write_op(w_, source_, *loop_.combine_def, nullptr, in, types, element(), 1);
+    }
+    write(element(), stored, p, lanes);
+    if (!skip.empty()) w_.fall_into(skip);
+  }
+
+  // ---- folds ----
+  IrValue start_value(int lanes) const {
+    std::uint64_t bits = 0;
+    loop_.fold->start(&bits, 1);
+    return ir_constant(loop_.fold->accumulator, bits, lanes);
+  }
+  IrValue folded(const IrValue& a, const IrValue& b, int lanes) {
+    const DType t = element();
+    const DType types[] = {t, t};
+    const IrValue in[] = {a, b};
+    return write_op(w_, source_, *fold_, nullptr, in, types, t, lanes);
+  }
+  void accumulate(const IrValue& acc, const IrValue& v, int lanes) {
+    const std::string type = ir_vector(ir_type(element()), lanes);
+    const IrValue old = w_.let("load " + type + ", ptr " + acc);
+    w_.line("store " + type + " " + folded(old, v, lanes) + ", ptr " + acc);
+  }
+
+  void run_fold() {
+    std::vector<Axis> kept, reduced;
+    for (const Axis& a : axes_) (a.folded ? reduced : kept).push_back(a);
+    const std::optional<Axis> across = vector_axis(false), along = vector_axis(true);
+    auto order = kept;
+    order.insert(order.end(), reduced.begin(), reduced.end());
+    fold_nest(order, 0, kept.size(), at_, across, along);
+  }
+  /// The kept axes of `order`, then one fold over the others.
+  void fold_nest(const std::vector<Axis>& order, std::size_t k, std::size_t kept, const At& at,
+                 const std::optional<Axis>& across, const std::optional<Axis>& along) {
+    if (k == kept) return fold_one(order, k, at, 1, along);
+    if (across && k + 1 == kept) {
+      return by_lanes(order[k], [&](const IrValue& i, int lanes) {
+        fold_one(order, k + 1, moved(at, order[k], i), lanes, std::nullopt);
+      });
+    }
+    count("0", extent(order[k]), 1, [&](const IrValue& i) {
+      fold_nest(order, k + 1, kept, moved(at, order[k], i), across, along);
+    });
+  }
+  void fold_one(const std::vector<Axis>& order, std::size_t k, const At& at, int lanes,
+                const std::optional<Axis>& along) {
+    const std::string type = ir_vector(ir_type(element()), lanes);
+    const IrValue acc = w_.variable(type);
+    w_.line("store " + type + " " + start_value(lanes) + ", ptr " + acc);
+    IrValue wide;
+    if (along) {
+      const std::string many = ir_vector(ir_type(element()), kLanes);
+      wide = w_.variable(many);
+      w_.line("store " + many + " " + start_value(kLanes) + ", ptr " + wide);
+    }
+    reduce(order, k, at, lanes, acc, wide);
+    IrValue r = w_.let("load " + type + ", ptr " + acc);
+    if (along) {
+      IrValue all = w_.let(format("load {}, ptr {}", ir_vector(ir_type(element()), kLanes), wide));
+      for (int half = kLanes / 2; half > 0; half /= 2) {
+        const std::string from = ir_vector(ir_type(element()), 2 * half);
+        auto part = [&](int first) {
+          std::string mask = "<";
+          for (int i = 0; i < half; ++i) mask += format("{}i32 {}", i ? ", " : "", first + i);
+          return w_.let(format("shufflevector {} {}, {} poison, <{} x i32> {}>", from, all, from,
+                               half, mask));
+        };
+        if (half == 1) {
+          const IrValue a = w_.let(format("extractelement {} {}, i64 0", from, all));
+          const IrValue b = w_.let(format("extractelement {} {}, i64 1", from, all));
+          all = folded(a, b, 1);
+        } else {
+          const IrValue a = part(0), b = part(half);
+          all = folded(a, b, half);
+        }
+      }
+      r = folded(all, r, 1);
+    }
+    write(element(), r, address(loop_.result_array, element(), at.back()), lanes);
+  }
+  void reduce(const std::vector<Axis>& order, std::size_t k, const At& at, int lanes,
+              const IrValue& acc, const IrValue& wide) {
+    if (k == order.size()) return accumulate(acc, value(at, lanes), lanes);
+    const Axis axis = order[k];
+    if (!wide.empty() && k + 1 == order.size()) {
+      return by_lanes(axis, [&](const IrValue& i, int n) {
+        accumulate(n == 1 ? acc : wide, value(moved(at, axis, i), n), n);
+      });
+    }
+    count("0", extent(axis), 1,
+          [&](const IrValue& i) { reduce(order, k + 1, moved(at, axis, i), lanes, acc, wide); });
+  }
+
+  IrWriter& w_;
+  LoopSource& source_;
+  const Loop& loop_;
+  std::vector<IrValue> regs_;
+  std::vector<std::uint16_t> streams_;
+  std::vector<Axis> axes_;
+  At at_;
+  const ir::OpDef* fold_ = nullptr;
+};
+
+}  // namespace
+
+bool can_write(const Loop& loop) {
+  for (const Loop::Op& op : loop.ops) {
+    if (!ir_computes(op.dtype)) return false;
+    if (op.kind == Kind::position && op.dtype == DType::boolean) return false;
+    if (op.kind != Kind::op) continue;
+    DType in[3];
+    for (std::size_t k = 0; k < 3; ++k) in[k] = loop.ops[op.args[k]].dtype;
+    if (!can_write(*op.def, op.attr, in, op.dtype, 1)) return false;
+  }
+  return true;
+}
+
+void write_loop(IrWriter& w, LoopSource& source, const Loop& loop) {
+  LoopWriter(w, source, loop).run();
+}
+
+}  // namespace tlaloc::cpu

@@ -1,0 +1,414 @@
+#include "tlaloc/cpu/generate_ops.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <optional>
+
+#include "tlaloc/base/error.h"
+#include "tlaloc/ops/elementwise_arith.h"
+#include "tlaloc/ops/elementwise_bits.h"
+#include "tlaloc/ops/elementwise_power.h"
+#include "tlaloc/ops/elementwise_special.h"
+
+namespace tlaloc::cpu {
+namespace {
+
+using fmt::format;
+using ops::OpId;
+
+template <class T>
+using Function1 = T (*)(T);
+template <class T>
+using Function2 = T (*)(T, T);
+
+template <class T>
+const void* address(Function1<T> f) {
+  return reinterpret_cast<const void*>(f);
+}
+template <class T>
+const void* address(Function2<T> f) {
+  return reinterpret_cast<const void*>(f);
+}
+
+#define TLALOC_UNARY_FUNCTION(name)                                                   \
+  LibraryFunction{#name, DType::f32, 1, address<float>(std::name)}, LibraryFunction { \
+    #name, DType::f64, 1, address<double>(std::name)                                  \
+  }
+#define TLALOC_BINARY_FUNCTION(name)                                                  \
+  LibraryFunction{#name, DType::f32, 2, address<float>(std::name)}, LibraryFunction { \
+    #name, DType::f64, 2, address<double>(std::name)                                  \
+  }
+// Compiled code finds them by position: append only.
+const std::array kFunctions = {
+    TLALOC_UNARY_FUNCTION(exp),   TLALOC_UNARY_FUNCTION(expm1), TLALOC_UNARY_FUNCTION(log),
+    TLALOC_UNARY_FUNCTION(log1p), TLALOC_UNARY_FUNCTION(cbrt),  TLALOC_UNARY_FUNCTION(tanh),
+    TLALOC_UNARY_FUNCTION(sin),   TLALOC_UNARY_FUNCTION(cos),   TLALOC_UNARY_FUNCTION(tan),
+    TLALOC_UNARY_FUNCTION(asin),  TLALOC_UNARY_FUNCTION(acos),  TLALOC_UNARY_FUNCTION(atan),
+    TLALOC_UNARY_FUNCTION(sinh),  TLALOC_UNARY_FUNCTION(cosh),  TLALOC_UNARY_FUNCTION(asinh),
+    TLALOC_UNARY_FUNCTION(acosh), TLALOC_UNARY_FUNCTION(atanh), TLALOC_UNARY_FUNCTION(erf),
+    TLALOC_UNARY_FUNCTION(erfc),  TLALOC_BINARY_FUNCTION(fmod), TLALOC_BINARY_FUNCTION(pow),
+    TLALOC_BINARY_FUNCTION(atan2)};
+#undef TLALOC_UNARY_FUNCTION
+#undef TLALOC_BINARY_FUNCTION
+
+std::optional<std::size_t> find_function(std::string_view name, DType t) {
+  for (std::size_t i = 0; i < kFunctions.size(); ++i) {
+    if (kFunctions[i].name == name && kFunctions[i].dtype == t) return i;
+  }
+  return std::nullopt;
+}
+
+/// The C library's function that an op is.
+const char* function_of(const ir::OpDef& op) {
+  switch (static_cast<OpId>(op.id)) {
+    case OpId::Exp:
+      return "exp";
+    case OpId::Expm1:
+      return "expm1";
+    case OpId::Log:
+      return "log";
+    case OpId::Log1p:
+      return "log1p";
+    case OpId::Cbrt:
+      return "cbrt";
+    case OpId::Tanh:
+      return "tanh";
+    case OpId::Sin:
+      return "sin";
+    case OpId::Cos:
+      return "cos";
+    case OpId::Tan:
+      return "tan";
+    case OpId::Asin:
+      return "asin";
+    case OpId::Acos:
+      return "acos";
+    case OpId::Atan:
+      return "atan";
+    case OpId::Sinh:
+      return "sinh";
+    case OpId::Cosh:
+      return "cosh";
+    case OpId::Asinh:
+      return "asinh";
+    case OpId::Acosh:
+      return "acosh";
+    case OpId::Atanh:
+      return "atanh";
+    case OpId::Erf:
+      return "erf";
+    case OpId::Erfc:
+      return "erfc";
+    case OpId::Rem:
+      return "fmod";
+    case OpId::Pow:
+      return "pow";
+    case OpId::Atan2:
+      return "atan2";
+    default:
+      return nullptr;
+  }
+}
+
+class OpWriter {
+ public:
+  OpWriter(IrWriter& w, FunctionSource& functions, std::span<const DType> in_types, DType out,
+           int lanes)
+      : w_(w),
+        functions_(functions),
+        t_(in_types.empty() ? out : in_types[0]),
+        out_(out),
+        lanes_(lanes),
+        type_(ir_vector(ir_type(t_), lanes)) {}
+
+  IrValue write(const ir::OpDef& op, const ir::Attr* attr, std::span<const IrValue> in) {
+    return is_float(t_) ? real(op, attr, in) : whole(op, attr, in);
+  }
+
+ private:
+  // ---- pieces ----
+  IrValue call(const std::string& intrinsic, std::initializer_list<IrValue> args,
+               const std::string& more = "") {
+    std::string text = "call " + type_ + " @llvm." + intrinsic + "." + suffix(t_) + "(";
+    bool first = true;
+    for (const IrValue& a : args) {
+      text += (first ? "" : ", ") + type_ + " " + a;
+      first = false;
+    }
+    return w_.let(text + more + ")");
+  }
+  std::string suffix(DType t) const {
+    const std::string e = t == DType::f32 ? "f32"
+                          : t == DType::f64
+                              ? "f64"
+                              : format("i{}", t == DType::boolean ? 1 : 8 * byte_size(t));
+    return lanes_ == 1 ? e : format("v{}{}", lanes_, e);
+  }
+  IrValue binary(const char* op, const IrValue& a, const IrValue& b) {
+    return w_.let(format("{} {} {}, {}", op, type_, a, b));
+  }
+  IrValue choose(const IrValue& p, const IrValue& a, const IrValue& b) {
+    return w_.let(
+        format("select {} {}, {} {}, {} {}", ir_vector("i1", lanes_), p, type_, a, type_, b));
+  }
+  IrValue constant(double x) const { return ir_real(t_, x, lanes_); }
+  IrValue whole_constant(std::int64_t x) const {
+    return ir_splat(ir_type(t_), t_ == DType::boolean ? (x ? "true" : "false") : std::to_string(x),
+                    lanes_);
+  }
+  IrValue library(const char* name, std::span<const IrValue> in) {
+    const auto index = find_function(name, t_);
+    internal_check(index && lanes_ == 1, "no library function");
+    std::string args;
+    for (const IrValue& a : in) args += (args.empty() ? "" : ", ") + type_ + " " + a;
+    return w_.let(format("call {} {}({}) #1", type_, functions_.library(*index), args));
+  }
+
+  IrValue compare(const ir::Attr* attr, const IrValue& a, const IrValue& b) {
+    static constexpr const char* kReal[] = {"oeq", "une", "olt", "ole", "ogt", "oge"};
+    static constexpr const char* kSigned[] = {"eq", "ne", "slt", "sle", "sgt", "sge"};
+    static constexpr const char* kUnsigned[] = {"eq", "ne", "ult", "ule", "ugt", "uge"};
+    const auto k = static_cast<std::size_t>(ir::attr_as<ops::CompareAttrs>(attr).direction);
+    if (is_float(t_)) return w_.let(format("fcmp {} {} {}, {}", kReal[k], type_, a, b));
+    const char* how = is_signed_integer(t_) ? kSigned[k] : kUnsigned[k];
+    return w_.let(format("icmp {} {} {}, {}", how, type_, a, b));
+  }
+
+  IrValue convert(const IrValue& x) {
+    const std::string to = ir_vector(ir_type(out_), lanes_);
+    auto cast = [&](const char* op) { return w_.let(format("{} {} {} to {}", op, type_, x, to)); };
+    if (out_ == t_) return x;
+    if (out_ == DType::boolean) {
+      return is_float(t_) ? w_.let(format("fcmp une {} {}, {}", type_, x, constant(0)))
+                          : w_.let(format("icmp ne {} {}, {}", type_, x, whole_constant(0)));
+    }
+    if (is_float(t_)) {
+      if (is_float(out_)) return cast(out_ == DType::f64 ? "fpext" : "fptrunc");
+      return w_.let(format("call {} @llvm.fpto{}i.sat.{}.{}({} {})", to,
+                           is_signed_integer(out_) ? "s" : "u", suffix(out_), suffix(t_), type_,
+                           x));
+    }
+    if (is_float(out_)) return cast(is_signed_integer(t_) ? "sitofp" : "uitofp");
+    if (bit_width(out_) == bit_width(t_)) return x;
+    if (bit_width(out_) < bit_width(t_)) return cast("trunc");
+    return cast(is_signed_integer(t_) ? "sext" : "zext");
+  }
+
+  IrValue power(std::int64_t exponent, IrValue x, const char* multiply) {
+    auto n = static_cast<std::uint64_t>(exponent < 0 ? -exponent : exponent);
+    IrValue r;
+    for (; n; n >>= 1) {
+      if (n & 1) r = r.empty() ? x : binary(multiply, r, x);
+      if (n > 1) x = binary(multiply, x, x);
+    }
+    return r;
+  }
+
+  // ---- floating elements ----
+  IrValue real(const ir::OpDef& op, const ir::Attr* attr, std::span<const IrValue> in) {
+    const IrValue& x = in[0];
+    switch (static_cast<OpId>(op.id)) {
+      case OpId::Neg:
+        return w_.let("fneg " + type_ + " " + x);
+      case OpId::Abs:
+        return call("fabs", {x});
+      case OpId::Sign: {
+        const IrValue up = w_.let(format("fcmp ogt {} {}, {}", type_, x, constant(0)));
+        const IrValue down = w_.let(format("fcmp olt {} {}, {}", type_, x, constant(0)));
+        return choose(up, constant(1), choose(down, constant(-1), x));
+      }
+      case OpId::Ceil:
+        return call("ceil", {x});
+      case OpId::Floor:
+        return call("floor", {x});
+      case OpId::RoundEven:
+        return call("nearbyint", {x});
+      case OpId::Round: {
+        // The largest number below one half: with it, sums never round up to the next integer.
+        const double half = t_ == DType::f64 ? std::nextafter(0.5, 0) : std::nextafter(0.5F, 0.0F);
+        return call("trunc", {binary("fadd", x, call("copysign", {constant(half), x}))});
+      }
+      case OpId::Sqrt:
+        return call("sqrt", {x});
+      case OpId::Rsqrt:
+        return binary("fdiv", constant(1), call("sqrt", {x}));
+      case OpId::Logistic: {
+        const IrValue minus = w_.let("fneg " + type_ + " " + x);
+        const IrValue e = library("exp", std::array{minus});
+        return binary("fdiv", constant(1), binary("fadd", constant(1), e));
+      }
+      case OpId::Add:
+        return binary("fadd", x, in[1]);
+      case OpId::Sub:
+        return binary("fsub", x, in[1]);
+      case OpId::Mul:
+        return binary("fmul", x, in[1]);
+      case OpId::Div:
+        return binary("fdiv", x, in[1]);
+      case OpId::Max:
+        return call("maximum", {x, in[1]});
+      case OpId::Min:
+        return call("minimum", {x, in[1]});
+      case OpId::Clamp:
+        return call("minimum", {call("maximum", {in[1], in[0]}), in[2]});
+      case OpId::Compare:
+        return compare(attr, x, in[1]);
+      case OpId::IsFinite:
+        return w_.let(format("fcmp olt {} {}, {}", type_, call("fabs", {x}),
+                             constant(std::numeric_limits<double>::infinity())));
+      case OpId::IntegerPow: {
+        const std::int64_t n = ir::attr_as<ops::IntegerPowAttrs>(attr).exponent;
+        if (n == 0) return constant(1);
+        const IrValue p = power(n, x, "fmul");
+        return n < 0 ? binary("fdiv", constant(1), p) : p;
+      }
+      case OpId::Convert:
+        return convert(x);
+      case OpId::BitcastConvert:
+        return w_.let(format("bitcast {} {} to {}", type_, x, ir_vector(ir_type(out_), lanes_)));
+      case OpId::StopGradient:
+      case OpId::OptimizationBarrier:
+        return x;
+      default:
+        return library(function_of(op), in);
+    }
+  }
+
+  // ---- integers and bool ----
+  IrValue whole(const ir::OpDef& op, const ir::Attr* attr, std::span<const IrValue> in) {
+    const IrValue& x = in[0];
+    const bool sign = is_signed_integer(t_);
+    auto is = [&](const IrValue& a, std::int64_t value) {
+      return w_.let(format("icmp eq {} {}, {}", type_, a, whole_constant(value)));
+    };
+    auto shift = [&](const char* how, const IrValue& beyond) {
+      const IrValue all =
+          w_.let(format("icmp uge {} {}, {}", type_, in[1], whole_constant(8 * byte_size(t_))));
+      // A shift by too much has no value, so it gets another amount.
+      const IrValue amount = choose(all, whole_constant(0), in[1]);
+      return choose(all, beyond, binary(how, x, amount));
+    };
+    switch (static_cast<OpId>(op.id)) {
+      case OpId::Neg:
+        return binary("sub", whole_constant(0), x);
+      case OpId::Abs:
+        return sign ? call("abs", {x}, ", i1 false") : x;
+      case OpId::Sign: {
+        const IrValue zero = is(x, 0);
+        if (!sign) return choose(zero, x, whole_constant(1));
+        const IrValue down = w_.let(format("icmp slt {} {}, {}", type_, x, whole_constant(0)));
+        return choose(zero, x, choose(down, whole_constant(-1), whole_constant(1)));
+      }
+      case OpId::Add:
+        return binary("add", x, in[1]);
+      case OpId::Sub:
+        return binary("sub", x, in[1]);
+      case OpId::Mul:
+        return binary("mul", x, in[1]);
+      case OpId::Div:
+      case OpId::Rem: {
+        const bool quotient = op.id == static_cast<std::uint16_t>(OpId::Div);
+        const IrValue zero = is(in[1], 0);
+        IrValue special = zero, minus;
+        if (sign) {
+          minus = is(in[1], -1);
+          special = w_.let(format("or {} {}, {}", ir_vector("i1", lanes_), zero, minus));
+        }
+        const IrValue by = choose(special, whole_constant(1), in[1]);
+        IrValue r = binary(quotient ? (sign ? "sdiv" : "udiv") : (sign ? "srem" : "urem"), x, by);
+        if (sign) {
+          r = choose(minus, quotient ? binary("sub", whole_constant(0), x) : whole_constant(0), r);
+        }
+        return choose(zero, quotient ? whole_constant(-1) : x, r);
+      }
+      case OpId::Max:
+        if (t_ == DType::boolean) return binary("or", x, in[1]);
+        return call(sign ? "smax" : "umax", {x, in[1]});
+      case OpId::Min:
+        if (t_ == DType::boolean) return binary("and", x, in[1]);
+        return call(sign ? "smin" : "umin", {x, in[1]});
+      case OpId::Clamp:
+        return call(sign ? "smin" : "umin", {call(sign ? "smax" : "umax", {in[1], in[0]}), in[2]});
+      case OpId::And:
+        return binary("and", x, in[1]);
+      case OpId::Or:
+        return binary("or", x, in[1]);
+      case OpId::Xor:
+        return binary("xor", x, in[1]);
+      case OpId::Not:
+        return binary("xor", x, t_ == DType::boolean ? whole_constant(1) : whole_constant(-1));
+      case OpId::ShiftLeft:
+        return shift("shl", whole_constant(0));
+      case OpId::ShiftRightLogical:
+        return shift("lshr", whole_constant(0));
+      case OpId::ShiftRightArithmetic:
+        return shift("ashr", binary("ashr", x, whole_constant(8 * byte_size(t_) - 1)));
+      case OpId::Popcnt:
+        return call("ctpop", {x});
+      case OpId::Clz:
+        return call("ctlz", {x}, ", i1 false");
+      case OpId::Compare:
+        return compare(attr, x, in[1]);
+      case OpId::IntegerPow: {
+        const std::int64_t n = ir::attr_as<ops::IntegerPowAttrs>(attr).exponent;
+        return n == 0 ? whole_constant(1) : power(n, x, "mul");
+      }
+      case OpId::Convert:
+        return convert(x);
+      case OpId::BitcastConvert:
+        return is_float(out_) ? w_.let(format("bitcast {} {} to {}", type_, x,
+                                              ir_vector(ir_type(out_), lanes_)))
+                              : x;
+      default:  // identities
+        return x;
+    }
+  }
+
+  IrWriter& w_;
+  FunctionSource& functions_;
+  DType t_, out_;
+  int lanes_;
+  std::string type_;
+};
+
+}  // namespace
+
+std::span<const LibraryFunction> library_functions() { return kFunctions; }
+
+bool can_write(const ir::OpDef& op, const ir::Attr*, std::span<const DType> in, DType out,
+               int lanes) {
+  if (!ir_computes(out)) return false;
+  for (DType t : in) {
+    if (!ir_computes(t)) return false;
+  }
+  const bool real = is_float(in[0]);
+  switch (static_cast<OpId>(op.id)) {
+    case OpId::ErfInv:
+      return false;
+    case OpId::Pow:
+      return real && lanes == 1;
+    case OpId::Logistic:
+      return lanes == 1;
+    case OpId::Clamp:
+      return in[0] != DType::boolean;
+    case OpId::Rem:
+      return !real || lanes == 1;
+    default:
+      return !function_of(op) || lanes == 1;
+  }
+}
+
+IrValue write_op(IrWriter& w, FunctionSource& functions, const ir::OpDef& op, const ir::Attr* attr,
+                 std::span<const IrValue> in, std::span<const DType> in_types, DType out,
+                 int lanes) {
+  if (&op == &ops::rows::Select) {
+    const std::string type = ir_vector(ir_type(out), lanes);
+    return w.let(format("select {} {}, {} {}, {} {}", ir_vector("i1", lanes), in[0], type, in[1],
+                        type, in[2]));
+  }
+  return OpWriter(w, functions, in_types, out, lanes).write(op, attr, in);
+}
+
+}  // namespace tlaloc::cpu

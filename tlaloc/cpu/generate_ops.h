@@ -1,0 +1,35 @@
+// Elementwise ops as LLVM IR, with the interpreter's semantics; on one element or on a vector.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "tlaloc/cpu/ir_writer.h"
+#include "tlaloc/ir/op_def.h"
+
+namespace tlaloc::cpu {
+
+/// Functions of the C library that code calls through a table, by their position there.
+struct LibraryFunction {
+  const char* name;
+  DType dtype;
+  int arity;
+  const void* address;
+};
+std::span<const LibraryFunction> library_functions();
+
+/// Where code finds a function of the table: the text of a pointer.
+class FunctionSource {
+ public:
+  virtual ~FunctionSource() = default;
+  virtual IrValue library(std::size_t index) = 0;
+};
+
+/// Whether write_op can write it on that many lanes.
+bool can_write(const ir::OpDef& op, const ir::Attr* attr, std::span<const DType> in, DType out,
+               int lanes);
+IrValue write_op(IrWriter& w, FunctionSource& functions, const ir::OpDef& op, const ir::Attr* attr,
+                 std::span<const IrValue> in, std::span<const DType> in_types, DType out,
+                 int lanes);
+
+}  // namespace tlaloc::cpu

@@ -1,0 +1,38 @@
+// Generated code for a whole program: what it is called with.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "tlaloc/cpu/image.h"
+#include "tlaloc/cpu/program.h"
+
+namespace tlaloc::cpu {
+
+/// What generated code works on. It knows the layout.
+struct NativeContext {
+  std::int64_t* slots;
+  std::byte** storages;
+  std::int64_t* capacities;      ///< of dynamic storages, in elements
+  const void* const* functions;  ///< library_functions(), then three callbacks
+  void* run;                     ///< what the callbacks get back
+  const std::uint8_t* stop;      ///< not zero: the run was cancelled
+};
+/// 0, or a failure that the callbacks keep.
+using NativeFn = std::int32_t (*)(NativeContext*);
+
+/// Behind the C library's functions the table has these; they give 0, or a failure, and never
+/// throw:
+///   step(run, index)                          step `index`, by its own kernel
+///   make(run, storage, elements, keep)        room in a dynamic storage; with what was there
+///   fail(run, at)                             what the instruction `at` of the code fails with
+
+/// The program as one function `run` of an LLVM module. Steps that no code can be written for are
+/// called back.
+std::string generate(const Program& p);
+
+/// Compiled code of a program; null if it is not worth it.
+std::shared_ptr<const LoadedImage> compile_native(const Program& p);
+
+}  // namespace tlaloc::cpu

@@ -9,7 +9,6 @@
 #include "tlaloc/base/error.h"
 #include "tlaloc/cpu/codegen_library.h"
 #include "tlaloc/cpu/dump.h"
-#include "tlaloc/cpu/host_cpu.h"
 
 namespace tlaloc::cpu {
 namespace {
@@ -21,7 +20,8 @@ void complain(std::once_flag& once, const Error& error) {
 
 }  // namespace
 
-Compiler::Compiler(Settings settings) : settings_(std::move(settings)) {
+Compiler::Compiler(Settings settings, std::vector<std::uint32_t> processor)
+    : settings_(std::move(settings)), processor_(std::move(processor)) {
   if (!settings_.cache_folder) return;
   try {
     disk_ = std::make_unique<DiskCache>(*settings_.cache_folder, settings_.cache_bytes);
@@ -96,7 +96,7 @@ Digest Compiler::key_of(std::string_view ir, const CompileOptions& options) cons
       .add(TLALOC_CODEGEN_FINGERPRINT)
       .add(TLALOC_LLVM_VERSION)
       .add(settings_.codegen_library)
-      .add(std::as_bytes(std::span(host_cpu())))
+      .add(std::as_bytes(std::span(processor_)))
       .add(options.cpu)
       .add(options.features)
       .add(options.passes)

@@ -10,9 +10,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tlaloc/cpu/digest.h"
 #include "tlaloc/cpu/disk_cache.h"
+#include "tlaloc/cpu/host_cpu.h"
 #include "tlaloc/cpu/image.h"
 #include "tlaloc/cpu/settings.h"
 
@@ -47,7 +49,8 @@ struct CompileCounts {
 /// known as long as anybody holds it, and beyond that on disk.
 class Compiler {
  public:
-  explicit Compiler(Settings settings);
+  /// `processor` tells this machine from others that share the cache.
+  explicit Compiler(Settings settings, std::vector<std::uint32_t> processor = host_cpu());
 
   /// As compile_ir(). What is wrong with the cache is written to standard error, once.
   std::shared_ptr<const LoadedImage> compile(std::string_view ir, const CompileOptions& options);
@@ -69,6 +72,7 @@ class Compiler {
   void finish(const Digest& key, const Image& image, std::promise<Image>& promise);
 
   const Settings settings_;
+  const std::vector<std::uint32_t> processor_;
   std::unique_ptr<DiskCache> disk_;  // null: none
   std::once_flag complained_;
 

@@ -235,6 +235,19 @@ TEST_F(CompilerTest, WhatDecidesAboutTheCodeIsPartOfTheKey) {
   EXPECT_EQ(compiler.counts().from_disk, 1) << "a name is not";
 }
 
+TEST_F(CompilerTest, MachinesAndLibrariesShareAFolderButNoCode) {
+  Compiler(with_cache()).compile(constant(1), {});
+  Compiler another(with_cache(), {1, 2, 3});
+  another.compile(constant(1), {});
+  EXPECT_EQ(another.counts(), (CompileCounts{.compiled = 1}));
+  Settings settings = with_cache();
+  settings.codegen_library =
+      std::filesystem::read_symlink("/proc/self/exe").replace_filename("libtlaloc_codegen.so");
+  Compiler named(settings);
+  named.compile(constant(1), {});
+  EXPECT_EQ(named.counts(), (CompileCounts{.compiled = 1}));
+}
+
 TEST_F(CompilerTest, ADamagedCacheIsMadeAnew) {
   Compiler(with_cache()).compile(constant(1), {});
   for (const auto& file : std::filesystem::directory_iterator(folder("cache")))

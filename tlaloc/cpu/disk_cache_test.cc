@@ -165,6 +165,7 @@ TEST_F(DiskCacheTest, TheOldestGoFirst) {
   EXPECT_TRUE(fs::exists(stranger)) << "only what the cache made is removed";
   cache.store(key(200), image(200, kLimit));
   EXPECT_FALSE(fs::exists(file(200))) << "what is too large is not kept";
+  EXPECT_EQ(cache.find(key(99)), image(99, 300)) << "nor does it drive out the others";
 }
 
 TEST_F(DiskCacheTest, WhatAProcessLeftUnfinishedIsRemovedLater) {

@@ -22,8 +22,11 @@ namespace tlaloc::cpu {
 
 /// Passes for kernels that are explicit vector code already: they only tidy.
 inline constexpr std::string_view kKernelPasses = "early-cse,instcombine";
-/// Passes for scalar code with loops and with variables in memory.
-inline constexpr std::string_view kScalarPasses = "default<O2>";
+/// Passes for code with variables in memory and loops that are as they should be: nothing unrolls
+/// or vectorizes, which would cost most of the time.
+inline constexpr std::string_view kScalarPasses =
+    "function(sroa,early-cse,simplifycfg,instcombine<no-verify-fixpoint>,"
+    "loop-mssa(loop-rotate,licm),loop(indvars),gvn,instcombine<no-verify-fixpoint>,simplifycfg)";
 
 struct CompileOptions {
   /// Says in errors what is compiled, and names the files of a dump; does not change the code.

@@ -18,6 +18,8 @@ using Kind = Loop::Op::Kind;
 
 /// Elements computed at once where the innermost axis allows it: two registers of AVX floats.
 constexpr int kLanes = 16;
+/// Copies of a body that short loops are written as: arrays of a few elements become registers.
+constexpr std::int64_t kMaxCopies = 16;
 
 /// The op that folds two elements.
 const ir::OpDef* fold_op(const Fold& f) {
@@ -129,6 +131,16 @@ class LoopWriter {
   /// for (i = from; i < to; i += step) body(i)
   void count(const IrValue& from, const IrValue& to, int step,
              const std::function<void(const IrValue&)>& body) {
+    if (is_number(from) && is_number(to) && step == 1) {
+      const std::int64_t first = std::stoll(from), n = std::stoll(to) - first;
+      if (n <= 0) return;
+      if (copies_ * n <= kMaxCopies) {
+        copies_ *= n;
+        for (std::int64_t k = 0; k < n; ++k) body(std::to_string(first + k));
+        copies_ /= n;
+        return;
+      }
+    }
     const IrValue i = w_.variable("i64");
     w_.line("store i64 " + from + ", ptr " + i);
     const std::string head = w_.label("head"), inside = w_.label("body"), done = w_.label("done");
@@ -404,6 +416,7 @@ class LoopWriter {
   std::vector<Axis> axes_;
   At at_;
   const ir::OpDef* fold_ = nullptr;
+  std::int64_t copies_ = 1;
 };
 
 }  // namespace

@@ -54,9 +54,9 @@ class LoopWriter {
       fold_ = fold_op(*loop_.fold);
       run_fold();
     } else {
-      nest(
-          0, at_, [&](const std::vector<IrValue>& at, int lanes) { store(at, lanes); },
-          vector_axis(false));
+      const std::optional<Axis> axis = vector_axis(false);
+      by_vectors_ = axis.has_value();
+      nest(0, at_, [&](const std::vector<IrValue>& at, int lanes) { store(at, lanes); }, axis);
     }
   }
 
@@ -87,7 +87,7 @@ class LoopWriter {
       if (op.kind == Kind::op) {
         DType in[3];
         const std::size_t n = operands(op, in);
-        if (!can_write(*op.def, op.attr, {in, n}, op.dtype, kLanes)) return std::nullopt;
+        if (!can_write(*op.def, {in, n}, op.dtype, {kLanes, true})) return std::nullopt;
         continue;
       }
       if (op.kind == Kind::literal) continue;
@@ -284,7 +284,8 @@ class LoopWriter {
           const std::size_t n = operands(op, types);
           IrValue in[3];
           for (std::size_t k = 0; k < n; ++k) in[k] = regs_[op.args[k]];
-          regs_[i] = write_op(w_, source_, *op.def, op.attr, {in, n}, {types, n}, op.dtype, lanes);
+          regs_[i] = write_op(w_, source_, *op.def, op.attr, {in, n}, {types, n}, op.dtype,
+                              {lanes, by_vectors_});
           break;
         }
       }
@@ -314,7 +315,7 @@ class LoopWriter {
     if (loop_.combine) {
       const DType types[] = {element(), element()};
       const IrValue in[] = {load(element(), p, 1), v};
-      stored = write_op(w_, source_, *loop_.combine_def, nullptr, in, types, element(), 1);
+      stored = write_op(w_, source_, *loop_.combine_def, nullptr, in, types, element(), {});
     }
     write(element(), stored, p, lanes);
     if (!skip.empty()) w_.fall_into(skip);
@@ -330,7 +331,7 @@ class LoopWriter {
     const DType t = element();
     const DType types[] = {t, t};
     const IrValue in[] = {a, b};
-    return write_op(w_, source_, *fold_, nullptr, in, types, t, lanes);
+    return write_op(w_, source_, *fold_, nullptr, in, types, t, {lanes, by_vectors_});
   }
   void accumulate(const IrValue& acc, const IrValue& v, int lanes) {
     const std::string type = ir_vector(ir_type(element()), lanes);
@@ -342,6 +343,7 @@ class LoopWriter {
     std::vector<Axis> kept, reduced;
     for (const Axis& a : axes_) (a.folded ? reduced : kept).push_back(a);
     const std::optional<Axis> across = vector_axis(false), along = vector_axis(true);
+    by_vectors_ = across || along;
     auto order = kept;
     order.insert(order.end(), reduced.begin(), reduced.end());
     fold_nest(order, 0, kept.size(), at_, across, along);
@@ -417,6 +419,7 @@ class LoopWriter {
   At at_;
   const ir::OpDef* fold_ = nullptr;
   std::int64_t copies_ = 1;
+  bool by_vectors_ = false;
 };
 
 }  // namespace
@@ -428,7 +431,7 @@ bool can_write(const Loop& loop) {
     if (op.kind != Kind::op) continue;
     DType in[3];
     for (std::size_t k = 0; k < 3; ++k) in[k] = loop.ops[op.args[k]].dtype;
-    if (!can_write(*op.def, op.attr, in, op.dtype, 1)) return false;
+    if (!can_write(*op.def, in, op.dtype, {})) return false;
   }
   return true;
 }

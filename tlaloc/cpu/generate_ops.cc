@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "tlaloc/base/error.h"
+#include "tlaloc/cpu/generate_math.h"
 #include "tlaloc/ops/elementwise_arith.h"
 #include "tlaloc/ops/elementwise_bits.h"
 #include "tlaloc/ops/elementwise_power.h"
@@ -115,13 +116,14 @@ const char* function_of(const ir::OpDef& op) {
 class OpWriter {
  public:
   OpWriter(IrWriter& w, FunctionSource& functions, std::span<const DType> in_types, DType out,
-           int lanes)
+           OpMode mode)
       : w_(w),
         functions_(functions),
         t_(in_types.empty() ? out : in_types[0]),
         out_(out),
-        lanes_(lanes),
-        type_(ir_vector(ir_type(t_), lanes)) {}
+        lanes_(mode.lanes),
+        by_vectors_(mode.by_vectors),
+        type_(ir_vector(ir_type(t_), mode.lanes)) {}
 
   IrValue write(const ir::OpDef& op, const ir::Attr* attr, std::span<const IrValue> in) {
     return is_float(t_) ? real(op, attr, in) : whole(op, attr, in);
@@ -209,6 +211,7 @@ class OpWriter {
   // ---- floating elements ----
   IrValue real(const ir::OpDef& op, const ir::Attr* attr, std::span<const IrValue> in) {
     const IrValue& x = in[0];
+    if (by_vectors_ && has_math(op, t_)) return write_math(w_, op, x, t_, lanes_);
     switch (static_cast<OpId>(op.id)) {
       case OpId::Neg:
         return w_.let("fneg " + type_ + " " + x);
@@ -370,6 +373,7 @@ class OpWriter {
   FunctionSource& functions_;
   DType t_, out_;
   int lanes_;
+  bool by_vectors_;
   std::string type_;
 };
 
@@ -377,38 +381,38 @@ class OpWriter {
 
 std::span<const LibraryFunction> library_functions() { return kFunctions; }
 
-bool can_write(const ir::OpDef& op, const ir::Attr*, std::span<const DType> in, DType out,
-               int lanes) {
+bool can_write(const ir::OpDef& op, std::span<const DType> in, DType out, OpMode mode) {
   if (!ir_computes(out)) return false;
   for (DType t : in) {
     if (!ir_computes(t)) return false;
   }
   const bool real = is_float(in[0]);
+  const bool calls = !mode.by_vectors;
   switch (static_cast<OpId>(op.id)) {
     case OpId::ErfInv:
       return false;
     case OpId::Pow:
-      return real && lanes == 1;
+      return real && calls;
     case OpId::Logistic:
-      return lanes == 1;
+      return calls || has_math(op, in[0]);
     case OpId::Clamp:
       return in[0] != DType::boolean;
     case OpId::Rem:
-      return !real || lanes == 1;
+      return !real || calls;
     default:
-      return !function_of(op) || lanes == 1;
+      return !function_of(op) || calls || has_math(op, in[0]);
   }
 }
 
 IrValue write_op(IrWriter& w, FunctionSource& functions, const ir::OpDef& op, const ir::Attr* attr,
                  std::span<const IrValue> in, std::span<const DType> in_types, DType out,
-                 int lanes) {
+                 OpMode mode) {
   if (&op == &ops::rows::Select) {
-    const std::string type = ir_vector(ir_type(out), lanes);
-    return w.let(format("select {} {}, {} {}, {} {}", ir_vector("i1", lanes), in[0], type, in[1],
-                        type, in[2]));
+    const std::string type = ir_vector(ir_type(out), mode.lanes);
+    return w.let(format("select {} {}, {} {}, {} {}", ir_vector("i1", mode.lanes), in[0], type,
+                        in[1], type, in[2]));
   }
-  return OpWriter(w, functions, in_types, out, lanes).write(op, attr, in);
+  return OpWriter(w, functions, in_types, out, mode).write(op, attr, in);
 }
 
 }  // namespace tlaloc::cpu

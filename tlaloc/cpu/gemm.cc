@@ -14,9 +14,10 @@ namespace {
 // A block of A (up to kBlockA bytes of [m, kGemmDepth]) stays in the second-level cache while a
 // block of B passes, panel by panel; that one, kBlockB bytes, stays in the third. Sums that can't
 // be added up in C (16 bits, or columns apart) lie behind a smaller block of B.
-constexpr std::int64_t kBlockA = 192 * 1024, kBlockB = 2048 * 1024;
+constexpr std::int64_t kBlockA = 384 * 1024, kBlockB = 2048 * 1024;
 constexpr std::int64_t kApartB = kBlockB / 4;
-constexpr std::int64_t kTileBytes = 16 * 1024;
+// What few rows are added up in.
+constexpr std::int64_t kTileBytes = 64 * 1024;
 
 constexpr std::int64_t down(std::int64_t n, std::int64_t step) { return n / step * step; }
 constexpr std::int64_t up(std::int64_t n, std::int64_t step) {
@@ -41,11 +42,20 @@ class Product {
     const std::int64_t capacity = kBlockA / static_cast<std::int64_t>(sizeof(T));
     rows_ = down(capacity / kGemmDepth, kernels_.rows);
     // With few rows, reading B is what takes time: it is packed right before it is used.
-    const bool thin = g_.m <= kernels_.rows;
+    const bool thin = g_.m <= 64 && g_.b.column != 1;
     const std::int64_t block = (apart_ ? kApartB : kBlockB) / (sizeof(T) * kGemmDepth);
-    const std::int64_t columns =
+    std::int64_t columns =
         thin && !g_.packed_b ? 4 * kernels_.columns : down(block, kernels_.columns);
     if (apart_) rows_ = std::min(rows_, down((kBlockB - kApartB) / (sizeof(T) * columns), 1));
+    tile_rows_ = kernels_.rows;
+    if (std::is_same_v<S, T> && !g_.packed_b) {
+      constexpr std::int64_t kFew = GemmKernels<T>::kFewRows;
+      strips_ = g_.b.column == 1 && g_.m <= kFew;
+      dots_ = !strips_ && g_.b.row == 1 && g_.m <= kFew && g_.n >= kernels_.columns / 2;
+      if (strips_) columns = kTileBytes / (static_cast<std::int64_t>(sizeof(T)) * g_.m);
+      if (dots_) columns = kernels_.columns / 2;
+      if (strips_ || dots_) tile_rows_ = kFew;
+    }
     keeps_a_ = g_.m <= capacity / g_.k;
     if (keeps_a_) pack_rows(0, g_.m);
     for (std::int64_t j = 0; j < g_.n; j += columns) {
@@ -85,8 +95,8 @@ class Product {
   }
   void pack_rows(std::int64_t first, std::int64_t count, std::int64_t k, T* out) {
     const std::int64_t depth = std::min(kGemmDepth, g_.k - k);
-    for (std::int64_t i = 0; i < count; i += kernels_.rows) {
-      const std::int64_t rows = std::min(kernels_.rows, count - i);
+    for (std::int64_t i = 0; i < count; i += tile_rows_) {
+      const std::int64_t rows = std::min(tile_rows_, count - i);
       pack_(at(g_.a, first + i, k), g_.a.row, g_.a.column, rows, depth, rows, out + i * depth);
     }
   }
@@ -118,8 +128,33 @@ class Product {
       if (apart_ && g_.accumulate) {
         each(i, some, j, count, [](S& c, T& sum) { sum = static_cast<T>(c); });
       }
-      for (std::int64_t k = 0; k < g_.k; k += kGemmDepth) block(i, some, j, count, k);
+      for (std::int64_t k = 0; k < g_.k; k += kGemmDepth) {
+        strips_ || dots_ ? few_rows(j, count, k) : block(i, some, j, count, k);
+      }
       if (apart_) each(i, some, j, count, [](S& c, T& sum) { c = static_cast<S>(sum); });
+    }
+  }
+
+  /// All rows, with B where it lies.
+  void few_rows(std::int64_t j, std::int64_t columns, std::int64_t k) {
+    const std::int64_t depth = std::min(kGemmDepth, g_.k - k);
+    const T* a = block_a_ + (keeps_a_ ? k * g_.m : 0);
+    if (!keeps_a_) pack_rows(0, g_.m, k, block_a_);
+    // Columns come in vectors: the last ones again with some before them.
+    const std::int64_t row = strips_ ? columns : kernels_.columns / 2, skip = row - columns;
+    if constexpr (std::is_same_v<S, T>) {
+      const T* right = at(g_.b, k, j - skip);
+      if (strips_) {
+        kernels_.strips[g_.m - 1](depth, row, a, right, g_.b.row, tile_);
+      } else {
+        kernels_.dots[g_.m - 1](depth, a, right, g_.b.column, tile_);
+      }
+    }
+    const bool add = k > 0 || g_.accumulate;
+    for (std::int64_t r = 0; r < g_.m; ++r) {
+      T* to = sums_ + r * sums_row_;
+      const T* from = tile_ + r * row + skip;
+      for (std::int64_t q = 0; q < columns; ++q) to[q] = add ? to[q] + from[q] : from[q];
     }
   }
 
@@ -191,7 +226,10 @@ class Product {
   const GemmKernels<T>& kernels_;
   typename GemmKernels<T>::Pack pack_;
   T *block_a_, *block_b_, *tile_;
-  bool apart_ = false;     ///< sums lie apart from C
+  bool apart_ = false;  ///< sums lie apart from C
+  std::int64_t tile_rows_ = 0;
+  bool dots_ = false;      ///< so it is too, with columns that are contiguous
+  bool strips_ = false;    ///< B is read where it lies
   bool keeps_a_ = false;   ///< all of A fits its block
   std::int64_t rows_ = 0;  ///< of a block of A
   T* sums_ = nullptr;

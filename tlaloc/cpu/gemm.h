@@ -13,7 +13,7 @@ namespace tlaloc::cpu {
 /// the product is added. So its bits depend on its row of A and its column of B alone: not on m, n,
 /// strides, or who computes which part.
 /// Multiply-adds round once where the CPU has such an instruction. Integers wrap.
-inline constexpr std::int64_t kGemmDepth = 256;
+inline constexpr std::int64_t kGemmDepth = 512;
 
 /// Element (i, j) lies `i * row + j * column` elements behind `data`.
 struct Matrix {

@@ -8,6 +8,7 @@
 #define HWY_TARGET_INCLUDE "tlaloc/cpu/gemm_kernels.cc"
 #include <hwy/foreach_target.h>
 //
+#include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
@@ -31,7 +32,10 @@ HWY_NOINLINE void tile(std::int64_t depth, const T* HWY_RESTRICT a, const T* HWY
   constexpr int kV = 2 * kP;
   hn::Vec<decltype(d)> sums[kR][kV];
   HWY_UNROLL(16) for (int r = 0; r < kR; ++r) {
-    HWY_UNROLL(8) for (int v = 0; v < kV; ++v) sums[r][v] = hn::Zero(d);
+    HWY_UNROLL(8) for (int v = 0; v < kV; ++v) {
+      hwy::Prefetch(c + r * row + v * kLanes);
+      sums[r][v] = hn::Zero(d);
+    }
   }
   for (std::int64_t k = 0; k < depth; ++k) {
     hn::Vec<decltype(d)> right[kV];
@@ -63,51 +67,161 @@ HWY_NOINLINE void tile(std::int64_t depth, const T* HWY_RESTRICT a, const T* HWY
   }
 }
 
-#if HWY_TARGET != HWY_SCALAR
-/// Four rows (two of f64) to columns, as many at once.
-template <class T>
-HWY_INLINE void transpose_square(const T* from, std::int64_t row, T* to, std::int64_t width) {
-  constexpr int kSide = 16 / sizeof(T);
-  const hn::FixedTag<T, kSide> d;
-  if constexpr (kSide == 2) {
-    const auto x = hn::LoadU(d, from), y = hn::LoadU(d, from + row);
-    hn::StoreU(hn::InterleaveLower(d, x, y), d, to);
-    hn::StoreU(hn::InterleaveUpper(d, x, y), d, to + width);
-  } else {
-    const auto x0 = hn::LoadU(d, from), x1 = hn::LoadU(d, from + row);
-    const auto x2 = hn::LoadU(d, from + 2 * row), x3 = hn::LoadU(d, from + 3 * row);
-    const auto low01 = hn::InterleaveLower(d, x0, x1), low23 = hn::InterleaveLower(d, x2, x3);
-    const auto up01 = hn::InterleaveUpper(d, x0, x1), up23 = hn::InterleaveUpper(d, x2, x3);
-    hn::StoreU(hn::ConcatLowerLower(d, low23, low01), d, to);
-    hn::StoreU(hn::ConcatUpperUpper(d, low23, low01), d, to + width);
-    hn::StoreU(hn::ConcatLowerLower(d, up23, up01), d, to + 2 * width);
-    hn::StoreU(hn::ConcatUpperUpper(d, up23, up01), d, to + 3 * width);
+/// sums[r][j] += a[q][r] * b[q * step + j] for kQ rows of B, in order, from column j on, by kV
+/// vectors of D: an element of A is loaded once for all of those.
+template <int kR, int kQ, int kV, class D, class T>
+HWY_INLINE std::int64_t add_rows(D d, std::int64_t j, std::int64_t columns, const T* HWY_RESTRICT a,
+                                 const T* HWY_RESTRICT b, std::int64_t step, T* HWY_RESTRICT sums) {
+  constexpr int kLanes = hn::MaxLanes(D());
+  for (; j + kV * kLanes <= columns; j += kV * kLanes) {
+    hn::Vec<D> right[kQ][kV];
+    HWY_UNROLL(8) for (int q = 0; q < kQ; ++q) {
+      HWY_UNROLL(4) for (int v = 0; v < kV; ++v) {
+        right[q][v] = hn::LoadU(d, b + q * step + j + v * kLanes);
+      }
+    }
+    HWY_UNROLL(16) for (int r = 0; r < kR; ++r) {
+      T* to = sums + r * columns + j;
+      hn::Vec<D> sum[kV];
+      HWY_UNROLL(4) for (int v = 0; v < kV; ++v) sum[v] = hn::LoadU(d, to + v * kLanes);
+      HWY_UNROLL(8) for (int q = 0; q < kQ; ++q) {
+        const auto left = hn::Set(d, a[q * kR + r]);
+        HWY_UNROLL(4) for (int v = 0; v < kV; ++v) {
+          sum[v] = hn::MulAdd(left, right[q][v], sum[v]);
+        }
+      }
+      HWY_UNROLL(4) for (int v = 0; v < kV; ++v) hn::StoreU(sum[v], d, to + v * kLanes);
+    }
   }
+  return j;
 }
 
+template <int kR, int kQ, class T>
+HWY_INLINE void add_rows(std::int64_t columns, const T* HWY_RESTRICT a, const T* HWY_RESTRICT b,
+                         std::int64_t step, T* HWY_RESTRICT sums) {
+  const hn::ScalableTag<T> d;
+  std::int64_t j = add_rows<kR, kQ, 2>(d, 0, columns, a, b, step, sums);
+  j = add_rows<kR, kQ, 1>(d, j, columns, a, b, step, sums);
+  add_rows<kR, kQ, 1>(hn::CappedTag<T, 1>(), j, columns, a, b, step, sums);
+}
+
+template <int kR, class T>
+HWY_NOINLINE void strip(std::int64_t depth, std::int64_t columns, const T* HWY_RESTRICT a,
+                        const T* HWY_RESTRICT b, std::int64_t step, T* HWY_RESTRICT sums) {
+  constexpr int kQ = HWY_TARGET <= HWY_AVX3 ? 8 : 4;
+  std::fill_n(sums, kR * columns, T(0));
+  std::int64_t k = 0;
+  for (; k + kQ <= depth; k += kQ) {
+    add_rows<kR, kQ>(columns, a + k * kR, b + k * step, step, sums);
+  }
+  for (; k < depth; ++k) add_rows<kR, 1>(columns, a + k * kR, b + k * step, step, sums);
+}
+
+#if HWY_TARGET != HWY_SCALAR
+/// Square blocks of 16 bytes, transposed each: 4 x 4 of f32, 2 x 2 of f64.
+template <class D, class V>
+HWY_INLINE void transpose_in_blocks(D d, V* x) {
+  if constexpr (sizeof(hn::TFromD<D>) == 8) {
+    const V low = hn::InterleaveLower(d, x[0], x[1]);
+    x[1] = hn::InterleaveUpper(d, x[0], x[1]);
+    x[0] = low;
+  } else {
+    const hn::Repartition<double, D> pairs;
+    auto both = [&](V a, V b) HWY_ATTR {
+      return std::pair(hn::BitCast(pairs, hn::InterleaveLower(d, a, b)),
+                       hn::BitCast(pairs, hn::InterleaveUpper(d, a, b)));
+    };
+    const auto [low01, up01] = both(x[0], x[1]);
+    const auto [low23, up23] = both(x[2], x[3]);
+    x[0] = hn::BitCast(d, hn::InterleaveLower(pairs, low01, low23));
+    x[1] = hn::BitCast(d, hn::InterleaveUpper(pairs, low01, low23));
+    x[2] = hn::BitCast(d, hn::InterleaveLower(pairs, up01, up23));
+    x[3] = hn::BitCast(d, hn::InterleaveUpper(pairs, up01, up23));
+  }
+}
 #endif
 
-/// From rows that are contiguous along k.
-template <class T>
-HWY_INLINE void pack_transposed(const T* from, std::int64_t row, std::int64_t rows,
-                                std::int64_t depth, std::int64_t width, T* out) {
-  std::int64_t r = 0;
+/// As many rows as a vector has lanes, transposed: element k of them becomes x[k].
+template <class D, class V = hn::Vec<D>, class T = hn::TFromD<D>>
+HWY_INLINE void load_transposed(D d, const T* from, std::int64_t row, V* x) {
+  constexpr int kLanes = hn::MaxLanes(D());
+  HWY_UNROLL(16) for (int i = 0; i < kLanes; ++i) x[i] = hn::LoadU(d, from + i * row);
 #if HWY_TARGET != HWY_SCALAR
-  constexpr std::int64_t kSide = 16 / sizeof(T);
-  for (; r + kSide <= rows; r += kSide) {
-    const T* source = from + r * row;
-    std::int64_t k = 0;
-    for (; k + kSide <= depth; k += kSide) {
-      transpose_square(source + k, row, out + k * width + r, width);
+  constexpr int kSide = 16 / sizeof(T), kBlocks = kLanes / kSide;
+  if constexpr (kBlocks > 0) {
+    HWY_UNROLL(4) for (int i = 0; i < kBlocks; ++i) transpose_in_blocks(d, x + i * kSide);
+  }
+  // Now the blocks themselves: block b of x[i * kSide + q] goes to block i of x[b * kSide + q].
+  if constexpr (kBlocks == 2) {
+    HWY_UNROLL(4) for (int q = 0; q < kSide; ++q) {
+      const V low = hn::ConcatLowerLower(d, x[kSide + q], x[q]);
+      x[kSide + q] = hn::ConcatUpperUpper(d, x[kSide + q], x[q]);
+      x[q] = low;
     }
-    for (; k < depth; ++k) {
-      for (std::int64_t i = 0; i < kSide; ++i) out[k * width + r + i] = source[i * row + k];
+  } else if constexpr (kBlocks == 4) {
+    HWY_UNROLL(4) for (int q = 0; q < kSide; ++q) {
+      V &x0 = x[q], &x1 = x[kSide + q], &x2 = x[2 * kSide + q], &x3 = x[3 * kSide + q];
+      const V low02 = hn::ConcatLowerLower(d, x2, x0), low13 = hn::ConcatLowerLower(d, x3, x1);
+      const V up02 = hn::ConcatUpperUpper(d, x2, x0), up13 = hn::ConcatUpperUpper(d, x3, x1);
+      x0 = hn::OddEvenBlocks(hn::SwapAdjacentBlocks(low13), low02);
+      x1 = hn::OddEvenBlocks(low13, hn::SwapAdjacentBlocks(low02));
+      x2 = hn::OddEvenBlocks(hn::SwapAdjacentBlocks(up13), up02);
+      x3 = hn::OddEvenBlocks(up13, hn::SwapAdjacentBlocks(up02));
     }
   }
 #endif
-  for (; r < rows; ++r) {
-    for (std::int64_t k = 0; k < depth; ++k) out[k * width + r] = from[r * row + k];
+}
+
+template <int kR, class T>
+HWY_NOINLINE void dots(std::int64_t depth, const T* HWY_RESTRICT a, const T* HWY_RESTRICT b,
+                       std::int64_t column, T* HWY_RESTRICT sums) {
+  const hn::ScalableTag<T> d;
+  constexpr int kLanes = hn::MaxLanes(hn::ScalableTag<T>());
+  using V = hn::Vec<decltype(d)>;
+  V sum[kR];
+  HWY_UNROLL(8) for (int r = 0; r < kR; ++r) sum[r] = hn::Zero(d);
+  std::int64_t k = 0;
+  for (; k + kLanes <= depth; k += kLanes) {
+    V right[kLanes];
+    load_transposed(d, b + k, column, right);
+    HWY_UNROLL(16) for (int q = 0; q < kLanes; ++q) {
+      HWY_UNROLL(8) for (int r = 0; r < kR; ++r) {
+        sum[r] = hn::MulAdd(hn::Set(d, a[(k + q) * kR + r]), right[q], sum[r]);
+      }
+    }
   }
+  for (; k < depth; ++k) {
+    HWY_ALIGN T some[kLanes];
+    for (std::int64_t i = 0; i < kLanes; ++i) some[i] = b[i * column + k];
+    const V right = hn::Load(d, some);
+    HWY_UNROLL(8) for (int r = 0; r < kR; ++r) {
+      sum[r] = hn::MulAdd(hn::Set(d, a[k * kR + r]), right, sum[r]);
+    }
+  }
+  HWY_UNROLL(8) for (int r = 0; r < kR; ++r) hn::StoreU(sum[r], d, sums + r * kLanes);
+}
+
+/// From rows that are contiguous along k; r: the first one.
+template <class D, class T>
+HWY_INLINE std::int64_t pack_transposed(D d, std::int64_t r, const T* from, std::int64_t row,
+                                        std::int64_t rows, std::int64_t depth, std::int64_t width,
+                                        T* out) {
+  constexpr int kLanes = hn::MaxLanes(D());
+  for (; r + kLanes <= rows; r += kLanes) {
+    const T* source = from + r * row;
+    std::int64_t k = 0;
+    for (; k + kLanes <= depth; k += kLanes) {
+      hn::Vec<D> x[kLanes];
+      load_transposed(d, source + k, row, x);
+      HWY_UNROLL(16) for (int q = 0; q < kLanes; ++q) {
+        hn::StoreU(x[q], d, out + (k + q) * width + r);
+      }
+    }
+    for (; k < depth; ++k) {
+      for (std::int64_t i = 0; i < kLanes; ++i) out[k * width + r + i] = source[i * row + k];
+    }
+  }
+  return r;
 }
 
 /// From columns that are contiguous along the rows.
@@ -130,7 +244,14 @@ void pack(const void* from, std::int64_t row, std::int64_t step, std::int64_t ro
   if (rows < width) std::fill_n(out, depth * width, T(0));
   if constexpr (std::is_same_v<S, T>) {
     if (row == 1) return pack_copied(source, step, rows, depth, width, out);
-    if (step == 1) return pack_transposed(source, row, rows, depth, width, out);
+    if (step == 1) {
+      std::int64_t r =
+          pack_transposed(hn::ScalableTag<T>(), 0, source, row, rows, depth, width, out);
+      r = pack_transposed(hn::CappedTag<T, 16 / sizeof(T)>(), r, source, row, rows, depth, width,
+                          out);
+      pack_transposed(hn::CappedTag<T, 1>(), r, source, row, rows, depth, width, out);
+      return;
+    }
   }
   for (std::int64_t k = 0; k < depth; ++k) {
     for (std::int64_t r = 0; r < rows; ++r) {
@@ -149,6 +270,9 @@ GemmKernels<T> make_kernels() {
       kernels.wide[kI] = {tile<kI + 1, panels_of(kI + 1), T>, panels_of(kI + 1)}),
      ...);
   }(std::make_integer_sequence<int, kRows>());
+  [&]<int... kI>(std::integer_sequence<int, kI...>) {
+    ((kernels.strips[kI] = strip<kI + 1, T>, kernels.dots[kI] = dots<kI + 1, T>), ...);
+  }(std::make_integer_sequence<int, GemmKernels<T>::kFewRows>());
   kernels.pack = pack<T, T>;
   if constexpr (std::is_same_v<T, float>) {
     kernels.pack_f16 = pack<Half, float>;

@@ -24,6 +24,16 @@ struct GemmKernels {
   Tiles narrow[kMaxRows];  ///< by rows - 1: one panel
   Tiles wide[kMaxRows];    ///< as many panels as give the CPU enough independent sums
 
+  // For few rows of A, read as [k][rows]: B is read once, where it lies.
+  static constexpr int kFewRows = 8;
+  /// sums[r][j] = the sum over k of a[k][r] * b[k * step + j].
+  using Strip = void (*)(std::int64_t depth, std::int64_t columns, const T* a, const T* b,
+                         std::int64_t step, T* sums);
+  Strip strips[kFewRows];  ///< by rows - 1
+  /// sums[r][j] = the sum over k of a[k][r] * b[k + j * column] for columns / 2 of them.
+  using Dots = void (*)(std::int64_t depth, const T* a, const T* b, std::int64_t column, T* sums);
+  Dots dots[kFewRows];  ///< by rows - 1
+
   /// out[k * width + r] = from[r * row + k * step] for k < depth and r < rows; 0 up to `width`.
   using Pack = void (*)(const void* from, std::int64_t row, std::int64_t step, std::int64_t rows,
                         std::int64_t depth, std::int64_t width, T* out);

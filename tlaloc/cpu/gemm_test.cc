@@ -149,7 +149,7 @@ TYPED_TEST(GemmOf, HasTheStatedBitsForAnyShapeAndLayout) {
   on_each_target([](bool once) {
     std::mt19937_64 random(1);
     const Size sizes[] = {1, 2, 3, 4, 5, 7, 8, 11, 12, 13, 16, 17, 31, 33, 64, 67, 130};
-    const Size depths[] = {1, 2, 3, 5, 8, 17, 64, 255, 256, 257, 600};
+    const Size depths[] = {1, 2, 3, 5, 8, 17, 64, 255, 511, 512, 513, 1100};
     auto any = [&](const auto& list) { return list[random() % std::size(list)]; };
     for (int trial = 0; trial < 150; ++trial) {
       Layout layouts[3] = {any(kLayouts), any(kLayouts), any(kLayouts)};
@@ -166,10 +166,10 @@ TYPED_TEST(GemmOf, HasTheStatedBitsBeyondOneBlock) {
     std::mt19937_64 random(2);
     const Layout rows[3] = {Layout::rows, Layout::rows, Layout::rows};
     const Layout mixed[3] = {Layout::columns, Layout::columns, Layout::both_apart};
-    expect_stated<TypeParam>(250, 70, 300, rows, false, once, random);
-    expect_stated<TypeParam>(450, 40, 520, mixed, true, once, random);
-    expect_stated<TypeParam>(3, 2100, 300, rows, false, once, random);
-    expect_stated<TypeParam>(70, 2100, 20, mixed, false, once, random);
+    expect_stated<TypeParam>(450, 70, 600, rows, false, once, random);
+    expect_stated<TypeParam>(450, 40, 1050, mixed, true, once, random);
+    expect_stated<TypeParam>(3, 4200, 600, rows, false, once, random);
+    expect_stated<TypeParam>(70, 4200, 20, mixed, false, once, random);
   });
 }
 
@@ -222,7 +222,7 @@ TYPED_TEST_SUITE(GemmPacked, Packable);
 TYPED_TEST(GemmPacked, BitsDependOnNothingElse) {
   using T = TypeParam;
   on_each_target([](bool) {
-    const Size n = 75, k = 515;
+    const Size n = 75, k = 1030;
     std::mt19937_64 random(5);
     Array<T> a(512, k, Layout::rows), b(k, n, Layout::columns), c(512, n, Layout::rows);
     a.fill(random);

@@ -37,7 +37,7 @@ __attribute__((target("avx512f"), noinline)) void chains_of_512(int n) {
   for (auto& s : sums) s = _mm512_set1_ps(1e-3f);
   const __m512 x = _mm512_set1_ps(0.999f), y = _mm512_set1_ps(1e-4f);
   for (int i = 0; i < n; ++i) {
-    #pragma GCC unroll 12
+#pragma GCC unroll 12
     for (auto& s : sums) s = _mm512_fmadd_ps(s, x, y);
   }
   float total = 0;
@@ -49,7 +49,7 @@ __attribute__((target("avx2,fma"), noinline)) void chains_of_256(int n) {
   for (auto& s : sums) s = _mm256_set1_ps(1e-3f);
   const __m256 x = _mm256_set1_ps(0.999f), y = _mm256_set1_ps(1e-4f);
   for (int i = 0; i < n; ++i) {
-    #pragma GCC unroll 12
+#pragma GCC unroll 12
     for (auto& s : sums) s = _mm256_fmadd_ps(s, x, y);
   }
   float total = 0;
@@ -116,7 +116,7 @@ double quantile(std::vector<double> v, double q) {
 void measure(const Case& c, int rounds, Cblas blas, Dnnl dnnl) {
   const Size size_a = c.m * c.k, size_b = c.k * c.n, size_c = c.m * c.n;
   // A right side that is read once per product comes from memory, as a model's weights do.
-  const Size copies = c.m <= 64 ? std::max<Size>(1, (96 << 20) / (4 * size_b)) : 1;
+  const Size copies = c.m <= 64 && c.k > 64 ? std::max<Size>(1, (96 << 20) / (4 * size_b)) : 1;
   const Aligned a(4 * size_a), b(4 * size_b * copies), ours(4 * size_c), theirs(4 * size_c);
   std::mt19937 random(1);
   std::uniform_real_distribution<float> values(-1, 1);
@@ -187,6 +187,9 @@ void measure(const Case& c, int rounds, Cblas blas, Dnnl dnnl) {
               quantile(shares, 0.5));
   reads.empty() ? static_cast<void>(std::printf(" |"))
                 : static_cast<void>(std::printf(" %.0f |", quantile(reads, 0.5)));
+  auto print_ratios = [](const std::vector<double>& v) {
+    std::printf(" %.2f [%.2f, %.2f] |", quantile(v, 0.5), quantile(v, 0.1), quantile(v, 0.9));
+  };
   std::vector<double> best(static_cast<std::size_t>(rounds), HUGE_VAL);
   for (std::size_t p = 1; p < runs.size(); ++p) {
     std::vector<double> ratios;
@@ -194,9 +197,9 @@ void measure(const Case& c, int rounds, Cblas blas, Dnnl dnnl) {
       ratios.push_back(times[p][r] / times[0][r]);
       best[r] = std::min(best[r], ratios.back());
     }
-    std::printf(" %.2f [%.2f, %.2f] |", quantile(ratios, 0.5), quantile(ratios, 0.1),
-                quantile(ratios, 0.9));
+    print_ratios(ratios);
   }
+  print_ratios(best);
   std::printf("\n");
   std::fflush(stdout);
 }

@@ -14,14 +14,23 @@ namespace {
 // A block of A (up to kBlockA bytes of [m, kGemmDepth]) stays in the second-level cache while a
 // block of B passes, panel by panel; that one, kBlockB bytes, stays in the third. Sums that can't
 // be added up in C (16 bits, or columns apart) lie behind a smaller block of B.
-constexpr std::int64_t kBlockA = 384 * 1024, kBlockB = 2048 * 1024;
+constexpr std::int64_t kBlockA = 384 * 1024, kBlockB = 2048 * 1024, kPadding = 64 * 1024;
 constexpr std::int64_t kApartB = kBlockB / 4;
+// Up to this many rows and columns packing A costs more than it saves.
+constexpr std::int64_t kSmall = 256;
 // What few rows are added up in.
 constexpr std::int64_t kTileBytes = 64 * 1024;
 
 constexpr std::int64_t down(std::int64_t n, std::int64_t step) { return n / step * step; }
 constexpr std::int64_t up(std::int64_t n, std::int64_t step) {
   return (n + step - 1) / step * step;
+}
+
+/// From panel to panel; not a power of two, which would put all of them into the same few lines of
+/// the caches.
+template <class T>
+std::int64_t panel_elements(std::int64_t columns, std::int64_t depth) {
+  return columns * depth + static_cast<std::int64_t>(64 / sizeof(T));
 }
 
 /// One product of T sums, from and to elements of S.
@@ -34,11 +43,14 @@ class Product {
         pack_(packer(kernels_)),
         block_a_(reinterpret_cast<T*>(scratch)),
         block_b_(reinterpret_cast<T*>(scratch + kBlockA)),
-        tile_(reinterpret_cast<T*>(scratch + kBlockA + kBlockB)) {}
+        tile_(reinterpret_cast<T*>(scratch + kBlockA + kBlockB + kPadding)) {}
 
   void run() {
     orient();
     apart_ = !std::is_same_v<S, T> || g_.c.column != 1;
+    if (!apart_ && !g_.packed_b && g_.m <= kSmall && g_.n <= kSmall && kernels_.direct[0][0]) {
+      return small();
+    }
     const std::int64_t capacity = kBlockA / static_cast<std::int64_t>(sizeof(T));
     rows_ = down(capacity / kGemmDepth, kernels_.rows);
     // With few rows, reading B is what takes time: it is packed right before it is used.
@@ -88,6 +100,32 @@ class Product {
     g_.c = g_.c.transposed();
   }
 
+  /// A as it lies; B too, if its rows are contiguous.
+  void small() {
+    if constexpr (std::is_same_v<S, T>) {
+      const std::int64_t width = kernels_.columns;
+      for (std::int64_t k = 0; k < g_.k; k += kGemmDepth) {
+        const std::int64_t depth = std::min(kGemmDepth, g_.k - k);
+        for (std::int64_t j = 0; j < g_.n; j += width) {
+          const std::int64_t columns = std::min(width, g_.n - j);
+          const T* b = at(g_.b, k, j);
+          std::int64_t row = g_.b.row;
+          if (g_.b.column != 1) {
+            pack_columns(k, depth, j, columns);
+            b = block_b_;
+            row = width;
+          }
+          const auto& tiles = kernels_.direct[columns > width / 2];
+          for (std::int64_t i = 0; i < g_.m; i += kernels_.rows) {
+            const std::int64_t rows = std::min(kernels_.rows, g_.m - i);
+            tiles[rows - 1](depth, at(g_.a, i, k), g_.a.row, g_.a.column, b, row, result(i, j),
+                            g_.c.row, columns, k > 0 || g_.accumulate);
+          }
+        }
+      }
+    }
+  }
+
   /// Tiles of these rows, for all k or one block of it.
   void pack_rows(std::int64_t first, std::int64_t count) {
     for (std::int64_t k = 0; k < g_.k; k += kGemmDepth)
@@ -109,7 +147,7 @@ class Product {
       const std::int64_t some = std::min(step, depth - q);
       for (std::int64_t j = 0; j < count; j += width) {
         pack_(at(g_.b, k + q, first + j), g_.b.column, g_.b.row, std::min(width, count - j), some,
-              width, block_b_ + j * depth + q * width);
+              width, block_b_ + j / width * panel_elements<T>(width, depth) + q * width);
       }
     }
   }
@@ -119,7 +157,7 @@ class Product {
     for (std::int64_t i = 0; i < g_.m; i += rows) {
       const std::int64_t some = std::min(rows, g_.m - i);
       if (apart_) {
-        sums_ = reinterpret_cast<T*>(reinterpret_cast<std::byte*>(block_b_) + kApartB);
+        sums_ = reinterpret_cast<T*>(reinterpret_cast<std::byte*>(block_b_) + kApartB + kPadding);
         sums_row_ = up(count, kernels_.columns);
       } else if constexpr (std::is_same_v<S, T>) {
         sums_ = result(i, j);
@@ -162,10 +200,11 @@ class Product {
              std::int64_t k) {
     const std::int64_t depth = std::min(kGemmDepth, g_.k - k);
     const T* b = block_b_;
-    std::int64_t panel = depth * kernels_.columns;
+    std::int64_t panel = panel_elements<T>(kernels_.columns, depth);
     if (g_.packed_b) {
-      b = static_cast<const T*>(g_.packed_b) + j * g_.k + k * kernels_.columns;
-      panel = g_.k * kernels_.columns;
+      b = static_cast<const T*>(g_.packed_b) + k * kernels_.columns;
+      panel = panel_elements<T>(kernels_.columns, g_.k);
+      b += j / kernels_.columns * panel;
     } else {
       pack_columns(k, depth, j, columns);
     }
@@ -249,7 +288,7 @@ void clear(const Gemm& g) {
 }  // namespace
 
 std::size_t gemm_scratch_bytes(DType dtype) {
-  return is_float(dtype) ? usize(kBlockA + kBlockB + kTileBytes) : 0;
+  return is_float(dtype) ? usize(kBlockA + kBlockB + kPadding + kTileBytes) : 0;
 }
 
 void gemm(const Gemm& g, std::byte* scratch) {
@@ -277,7 +316,8 @@ void for_packed(DType dtype, const F& f) {
 std::size_t packed_b_bytes(DType dtype, std::int64_t k, std::int64_t n) {
   std::int64_t bytes = 0;
   for_packed(dtype, [&](const auto& kernels) {
-    bytes = checked_mul(checked_mul(k, up(n, kernels.columns)), byte_size(dtype));
+    const std::int64_t width = kernels.columns, panels = up(n, width) / width;
+    bytes = checked_mul(panels, checked_add(checked_mul(k, width * byte_size(dtype)), 64));
   });
   return usize(bytes);
 }
@@ -285,9 +325,10 @@ std::size_t packed_b_bytes(DType dtype, std::int64_t k, std::int64_t n) {
 void pack_b(DType dtype, std::int64_t k, std::int64_t n, const Matrix& b, void* out) {
   for_packed(dtype, [&]<class T>(const GemmKernels<T>& kernels) {
     for (std::int64_t j = 0; j < n; j += kernels.columns) {
-      kernels.pack(static_cast<const T*>(b.data) + j * b.column, b.column, b.row,
-                   std::min(kernels.columns, n - j), k, kernels.columns,
-                   static_cast<T*>(out) + j * k);
+      kernels.pack(
+          static_cast<const T*>(b.data) + j * b.column, b.column, b.row,
+          std::min(kernels.columns, n - j), k, kernels.columns,
+          static_cast<T*>(out) + j / kernels.columns * panel_elements<T>(kernels.columns, k));
     }
   });
 }

@@ -67,6 +67,52 @@ HWY_NOINLINE void tile(std::int64_t depth, const T* HWY_RESTRICT a, const T* HWY
   }
 }
 
+#if HWY_TARGET <= HWY_AVX2
+/// A tile of kV vectors of columns or fewer, with A and B where they lie.
+template <int kR, int kV, class T>
+HWY_NOINLINE void direct(std::int64_t depth, const T* HWY_RESTRICT a, std::int64_t row,
+                         std::int64_t step, const T* HWY_RESTRICT b, std::int64_t b_row,
+                         T* HWY_RESTRICT c, std::int64_t c_row, std::int64_t columns, bool add) {
+  const hn::ScalableTag<T> d;
+  constexpr int kLanes = hn::MaxLanes(hn::ScalableTag<T>());
+  using V = hn::Vec<decltype(d)>;
+  const auto mask = hn::FirstN(d, static_cast<std::size_t>(columns - (kV - 1) * kLanes));
+  auto load = [&](const T* from, int v) HWY_ATTR {
+    return v + 1 < kV ? hn::LoadU(d, from + v * kLanes)
+                      : hn::MaskedLoad(mask, d, from + v * kLanes);
+  };
+  V sums[kR][kV];
+  HWY_UNROLL(16) for (int r = 0; r < kR; ++r) {
+    HWY_UNROLL(2) for (int v = 0; v < kV; ++v) sums[r][v] = hn::Zero(d);
+  }
+  // Addresses that are a register and a multiple of `row`, not a register each.
+  const T* HWY_RESTRICT third[4] = {a, a + 3 * row, a + 6 * row, a + 9 * row};
+  for (std::int64_t k = 0; k < depth; ++k) {
+    V right[kV];
+    HWY_UNROLL(2) for (int v = 0; v < kV; ++v) right[v] = load(b, v);
+    HWY_UNROLL(16) for (int r = 0; r < kR; ++r) {
+      const auto left = hn::Set(d, third[r / 3][r % 3 * row]);
+      HWY_UNROLL(2) for (int v = 0; v < kV; ++v) {
+        sums[r][v] = hn::MulAdd(left, right[v], sums[r][v]);
+      }
+    }
+    HWY_UNROLL(4) for (auto& t : third) t += step;
+    b += b_row;
+  }
+  HWY_UNROLL(16) for (int r = 0; r < kR; ++r) {
+    HWY_UNROLL(2) for (int v = 0; v < kV; ++v) {
+      T* to = c + r * c_row;
+      const V sum = add ? hn::Add(load(to, v), sums[r][v]) : sums[r][v];
+      if (v + 1 < kV) {
+        hn::StoreU(sum, d, to + v * kLanes);
+      } else {
+        hn::BlendedStore(sum, mask, d, to + v * kLanes);
+      }
+    }
+  }
+}
+#endif
+
 /// sums[r][j] += a[q][r] * b[q * step + j] for kQ rows of B, in order, from column j on, by kV
 /// vectors of D: an element of A is loaded once for all of those.
 template <int kR, int kQ, int kV, class D, class T>
@@ -270,6 +316,12 @@ GemmKernels<T> make_kernels() {
       kernels.wide[kI] = {tile<kI + 1, panels_of(kI + 1), T>, panels_of(kI + 1)}),
      ...);
   }(std::make_integer_sequence<int, kRows>());
+#if HWY_TARGET <= HWY_AVX2
+  [&]<int... kI>(std::integer_sequence<int, kI...>) {
+    ((kernels.direct[0][kI] = direct<kI + 1, 1, T>, kernels.direct[1][kI] = direct<kI + 1, 2, T>),
+     ...);
+  }(std::make_integer_sequence<int, kRows>());
+#endif
   [&]<int... kI>(std::integer_sequence<int, kI...>) {
     ((kernels.strips[kI] = strip<kI + 1, T>, kernels.dots[kI] = dots<kI + 1, T>), ...);
   }(std::make_integer_sequence<int, GemmKernels<T>::kFewRows>());

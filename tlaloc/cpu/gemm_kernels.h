@@ -24,6 +24,13 @@ struct GemmKernels {
   Tiles narrow[kMaxRows];  ///< by rows - 1: one panel
   Tiles wide[kMaxRows];    ///< as many panels as give the CPU enough independent sums
 
+  /// c[r][j] = or += the sum over k of a[r * row + k * step] * b[k * b_row + j], where packing
+  /// would take longer than it saves. Null where the CPU can't read a part of a vector.
+  using Direct = void (*)(std::int64_t depth, const T* a, std::int64_t row, std::int64_t step,
+                          const T* b, std::int64_t b_row, T* c, std::int64_t c_row,
+                          std::int64_t columns, bool add);
+  Direct direct[2][kMaxRows] = {};  ///< by vectors that the columns take - 1, and rows - 1
+
   // For few rows of A, read as [k][rows]: B is read once, where it lies.
   static constexpr int kFewRows = 8;
   /// sums[r][j] = the sum over k of a[k][r] * b[k * step + j].

@@ -148,7 +148,7 @@ TYPED_TEST_SUITE(GemmOf, Floats);
 TYPED_TEST(GemmOf, HasTheStatedBitsForAnyShapeAndLayout) {
   on_each_target([](bool once) {
     std::mt19937_64 random(1);
-    const Size sizes[] = {1, 2, 3, 4, 5, 7, 8, 11, 12, 13, 16, 17, 31, 33, 64, 67, 130};
+    const Size sizes[] = {1, 2, 3, 4, 5, 7, 8, 9, 12, 13, 16, 17, 31, 33, 64, 67, 130, 300};
     const Size depths[] = {1, 2, 3, 5, 8, 17, 64, 255, 511, 512, 513, 1100};
     auto any = [&](const auto& list) { return list[random() % std::size(list)]; };
     for (int trial = 0; trial < 150; ++trial) {
@@ -168,6 +168,12 @@ TYPED_TEST(GemmOf, HasTheStatedBitsBeyondOneBlock) {
     const Layout mixed[3] = {Layout::columns, Layout::columns, Layout::both_apart};
     expect_stated<TypeParam>(450, 70, 600, rows, false, once, random);
     expect_stated<TypeParam>(450, 40, 1050, mixed, true, once, random);
+    // Few rows: B along its columns and along its rows; a vector of columns, and a part of one.
+    const Layout columns[3] = {Layout::rows, Layout::columns, Layout::wide_rows};
+    for (Size m : {1, 7, 8}) {
+      expect_stated<TypeParam>(m, 303, 1050, columns, m == 7, once, random);
+      expect_stated<TypeParam>(m, 303, 1050, rows, m == 7, once, random);
+    }
     expect_stated<TypeParam>(3, 4200, 600, rows, false, once, random);
     expect_stated<TypeParam>(70, 4200, 20, mixed, false, once, random);
   });

@@ -148,6 +148,7 @@ struct DimOps {
     std::lock_guard lock(table.mutex);
     auto it = table.set.find(key);
     if (it == table.set.end()) {
+      key.conclude();
       it = table.set.insert(std::make_unique<Dim::Expr>(std::move(key))).first;
     }
     return Dim(Dim::FromWord{}, reinterpret_cast<std::uint64_t>(it->get()));
@@ -214,28 +215,17 @@ std::optional<Symbol> Dim::as_symbol() const {
 
 void Dim::each_symbol(const std::function<void(Symbol)>& visit) const {
   if (is_constant()) return;
-  for (const DimTerm& t : expr()->terms) {
-    for (const DimAtom& a : t.atoms) {
-      if (a.kind == DimAtomKind::symbol) {
-        visit(Symbol::from_id(a.symbol));
-      } else {
-        a.a.each_symbol(visit);
-        a.b.each_symbol(visit);
-      }
-    }
-  }
+  for (std::uint32_t id : expr()->symbols) visit(Symbol::from_id(id));
 }
 std::vector<Symbol> Dim::symbols() const {
   std::vector<Symbol> r;
-  each_symbol([&](Symbol s) {
-    if (std::find(r.begin(), r.end(), s) == r.end()) r.push_back(s);
-  });
+  each_symbol([&](Symbol s) { r.push_back(s); });
   return r;
 }
 bool Dim::mentions(const std::function<bool(Symbol)>& predicate) const {
-  bool found = false;
-  each_symbol([&](Symbol s) { found = found || predicate(s); });
-  return found;
+  if (is_constant()) return false;
+  return std::ranges::any_of(expr()->symbols,
+                             [&](std::uint32_t id) { return predicate(Symbol::from_id(id)); });
 }
 
 Dim operator+(Dim a, Dim b) {
@@ -337,67 +327,98 @@ Dim max(Dim a, Dim b) {
 }
 
 namespace {
-Dim substitute_atom(const DimAtom& a, const DimMap& map) {
-  if (a.kind == DimAtomKind::symbol) return map.get(Symbol::from_id(a.symbol));
-  const Dim x = a.a.substitute(map), y = a.b.substitute(map);
-  switch (a.kind) {
-    case DimAtomKind::floordiv:
-      return floordiv(x, y);
-    case DimAtomKind::mod:
-      return mod(x, y);
-    case DimAtomKind::min:
-      return min(x, y);
-    default:
-      return max(x, y);
+class Substitution {
+ public:
+  explicit Substitution(const DimMap& map) : map_(map) {}
+  Dim operator()(Dim d) {
+    if (!d.mentions([&](Symbol s) { return map_.find(s) != nullptr; })) return d;
+    if (auto s = d.as_symbol()) return map_.get(*s);
+    if (!d.expr()->deep()) return of_terms(d);
+    if (auto it = done_.find(d.word()); it != done_.end()) return it->second;
+    const Dim r = of_terms(d);
+    done_.emplace(d.word(), r);
+    return r;
   }
-}
+
+ private:
+  Dim of_terms(Dim d) {
+    std::vector<DimTerm> sum;
+    for (const DimTerm& t : d.expr()->terms) {
+      // Merged at each step: a power of a sum has few terms in the end, but many on the way.
+      Dim product(t.coefficient);
+      for (const DimAtom& a : t.atoms) product *= of_atom(a);
+      for (DimTerm& p : terms_of(product)) sum.push_back(std::move(p));
+    }
+    return make_dim(std::move(sum));
+  }
+  Dim of_atom(const DimAtom& a) {
+    if (a.kind == DimAtomKind::symbol) return map_.get(Symbol::from_id(a.symbol));
+    const Dim x = (*this)(a.a), y = (*this)(a.b);
+    switch (a.kind) {
+      case DimAtomKind::floordiv:
+        return floordiv(x, y);
+      case DimAtomKind::mod:
+        return mod(x, y);
+      case DimAtomKind::min:
+        return min(x, y);
+      default:
+        return max(x, y);
+    }
+  }
+
+  const DimMap& map_;
+  std::unordered_map<std::uint64_t, Dim> done_;  // deep dims by word
+};
+
+class Evaluation {
+ public:
+  explicit Evaluation(const std::function<std::int64_t(Symbol)>& value_of) : value_of_(value_of) {}
+  std::int64_t operator()(Dim d) {
+    if (d.is_constant()) return d.constant();
+    if (!d.expr()->deep()) return of_terms(d);
+    if (auto it = done_.find(d.word()); it != done_.end()) return it->second;
+    const std::int64_t r = of_terms(d);
+    done_.emplace(d.word(), r);
+    return r;
+  }
+
+ private:
+  std::int64_t of_terms(Dim d) {
+    std::int64_t sum = 0;
+    for (const DimTerm& t : d.expr()->terms) {
+      std::int64_t product = t.coefficient;
+      for (const DimAtom& a : t.atoms) product = checked_mul(product, of_atom(a));
+      sum = checked_add(sum, product);
+    }
+    return sum;
+  }
+  std::int64_t of_atom(const DimAtom& a) {
+    if (a.kind == DimAtomKind::symbol) return value_of_(Symbol::from_id(a.symbol));
+    const std::int64_t x = (*this)(a.a), y = (*this)(a.b);
+    switch (a.kind) {
+      case DimAtomKind::floordiv:
+        return floor_div(x, y);
+      case DimAtomKind::mod:
+        return floor_mod(x, y);
+      case DimAtomKind::min:
+        return std::min(x, y);
+      default:
+        return std::max(x, y);
+    }
+  }
+
+  const std::function<std::int64_t(Symbol)>& value_of_;
+  std::unordered_map<std::uint64_t, std::int64_t> done_;  // deep dims by word
+};
 }  // namespace
 
 Dim Dim::substitute(const DimMap& map) const {
   if (is_constant() || map.empty()) return *this;
-  if (!mentions([&](Symbol s) { return map.find(s) != nullptr; })) return *this;
-  if (auto s = as_symbol()) return map.get(*s);
-  std::vector<DimTerm> sum;
-  for (const DimTerm& t : expr()->terms) {
-    // Merged at each step: a power of a sum has few terms in the end, but many on the way.
-    Dim product(t.coefficient);
-    for (const DimAtom& a : t.atoms) product *= substitute_atom(a, map);
-    for (DimTerm& p : terms_of(product)) sum.push_back(std::move(p));
-  }
-  return make_dim(std::move(sum));
+  return Substitution(map)(*this);
 }
 
 std::int64_t Dim::evaluate(const std::function<std::int64_t(Symbol)>& value_of) const {
-  if (is_constant()) return constant();
-  std::int64_t sum = 0;
-  for (const DimTerm& t : expr()->terms) {
-    std::int64_t product = t.coefficient;
-    for (const DimAtom& a : t.atoms) {
-      std::int64_t v = 0;
-      if (a.kind == DimAtomKind::symbol) {
-        v = value_of(Symbol::from_id(a.symbol));
-      } else {
-        const std::int64_t x = a.a.evaluate(value_of), y = a.b.evaluate(value_of);
-        switch (a.kind) {
-          case DimAtomKind::floordiv:
-            v = floor_div(x, y);
-            break;
-          case DimAtomKind::mod:
-            v = floor_mod(x, y);
-            break;
-          case DimAtomKind::min:
-            v = std::min(x, y);
-            break;
-          default:
-            v = std::max(x, y);
-            break;
-        }
-      }
-      product = checked_mul(product, v);
-    }
-    sum = checked_add(sum, product);
-  }
-  return sum;
+  return Evaluation(value_of)(*this);
 }
 
 }  // namespace tlaloc::ir

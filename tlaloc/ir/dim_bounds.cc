@@ -57,17 +57,57 @@ Interval bounds(const DimAtom& a) {
       }
   }
 }
+double typical_of(const DimAtom& a) {
+  switch (a.kind) {
+    case DimAtomKind::symbol:
+      return static_cast<double>(Symbol::from_id(a.symbol).facts().typical);
+    case DimAtomKind::floordiv:
+      return typical(a.a) / std::max(1.0, typical(a.b));
+    case DimAtomKind::mod:
+      return typical(a.b) / 2;
+    case DimAtomKind::min:
+      return std::min(typical(a.a), typical(a.b));
+    default:
+      return std::max(typical(a.a), typical(a.b));
+  }
+}
 }  // namespace
+
+void Dim::Expr::conclude() {
+  auto mention = [&](std::uint32_t id) {
+    if (std::ranges::find(symbols, id) == symbols.end()) symbols.push_back(id);
+  };
+  auto gather = [&](Dim part) {
+    if (part.is_constant()) return;
+    std::ranges::for_each(part.expr()->symbols, mention);
+    depth = std::max(depth, part.expr()->depth + 1);
+  };
+  range = {0, 0};
+  for (const DimTerm& t : terms) {
+    Interval product{t.coefficient, t.coefficient};
+    double usual = static_cast<double>(t.coefficient);
+    for (const DimAtom& a : t.atoms) {
+      if (a.kind == DimAtomKind::symbol) {
+        mention(a.symbol);
+      } else {
+        depth = std::max(depth, 1);
+        gather(a.a);
+        gather(a.b);
+      }
+      product = times(product, bounds(a));
+      usual *= typical_of(a);
+    }
+    range = {sat_add(range.lower, product.lower, kMin), sat_add(range.upper, product.upper, kMax)};
+    typical += usual;
+  }
+}
 
 Interval bounds(Dim d) {
   if (d.is_constant()) return {d.constant(), d.constant()};
-  Interval sum{0, 0};
-  for (const DimTerm& t : d.expr()->terms) {
-    Interval product{t.coefficient, t.coefficient};
-    for (const DimAtom& a : t.atoms) product = times(product, bounds(a));
-    sum = {sat_add(sum.lower, product.lower, kMin), sat_add(sum.upper, product.upper, kMax)};
-  }
-  return sum;
+  return d.expr()->range;
+}
+double typical(Dim d) {
+  return d.is_constant() ? static_cast<double>(d.constant()) : d.expr()->typical;
 }
 
 namespace {
@@ -168,35 +208,6 @@ Truth less_equal(Dim a, Dim b) {
   if (surely(d, 1, 0)) return Truth::yes;
   if (surely(d, -1, 1)) return Truth::no;
   return Truth::unknown;
-}
-
-double typical(Dim d) {
-  if (d.is_constant()) return static_cast<double>(d.constant());
-  double sum = 0;
-  for (const DimTerm& t : d.expr()->terms) {
-    double product = static_cast<double>(t.coefficient);
-    for (const DimAtom& a : t.atoms) {
-      switch (a.kind) {
-        case DimAtomKind::symbol:
-          product *= static_cast<double>(Symbol::from_id(a.symbol).facts().typical);
-          break;
-        case DimAtomKind::floordiv:
-          product *= typical(a.a) / std::max(1.0, typical(a.b));
-          break;
-        case DimAtomKind::mod:
-          product *= typical(a.b) / 2;
-          break;
-        case DimAtomKind::min:
-          product *= std::min(typical(a.a), typical(a.b));
-          break;
-        case DimAtomKind::max:
-          product *= std::max(typical(a.a), typical(a.b));
-          break;
-      }
-    }
-    sum += product;
-  }
-  return sum;
 }
 
 std::optional<std::pair<Symbol, Dim>> solve_equal(Dim a, Dim b) {

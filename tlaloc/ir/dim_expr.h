@@ -26,6 +26,18 @@ struct DimTerm {
 struct Dim::Expr {
   std::vector<DimTerm> terms;  ///< sorted, no zero coefficients
   std::size_t hash;
+  // What follows from the terms, found once: sizes that share parts of each other are walked as
+  // trees otherwise, in time exponential in their depth.
+  std::vector<std::uint32_t> symbols{};  ///< distinct ids, in order of first appearance
+  Interval range{};
+  double typical = 0;
+  int depth = 0;  ///< of quotients, remainders, minima and maxima in each other
+
+  /// Fills in what follows from `terms`, whose operands are interned.
+  void conclude();
+  /// Walks that must visit parts (evaluation, substitution) remember results from here on; below it
+  /// a tree is small, and remembering costs more than it saves.
+  bool deep() const { return depth > 6; }
 };
 
 /// Rounds toward minus infinity; TL-SIZE-001, TL-SIZE-002.

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "tlaloc/base/error.h"
+#include "tlaloc/ir/attr.h"
 #include "tlaloc/ir/dim_expr.h"
 
 namespace tlaloc::ir {
@@ -227,6 +228,34 @@ TEST(Dim, TypicalSizesAreForCosts) {
   EXPECT_EQ(typical(n * n + 1), 10001);
   EXPECT_EQ(typical(floordiv(n, 8)), 12.5);
   EXPECT_EQ(typical(min(n, 7) + max(n, 200)), 207);
+}
+
+TEST(Dim, SharedPartsAreWalkedOnce) {
+  // As a tree this has 2^60 leaves.
+  const Symbol n = Symbol::fresh("n"), m = Symbol::fresh("m");
+  Dim d = n;
+  std::int64_t expected = 1000;
+  for (int i = 0; i < 60; ++i) {
+    d = floordiv(d, 2) + mod(d, 3) + 7;
+    expected = expected / 2 + expected % 3 + 7;
+  }
+  EXPECT_EQ(d.symbols(), std::vector{n});
+  EXPECT_GE(bounds(d).lower, 7);
+  EXPECT_GT(typical(d), 0);
+  EXPECT_EQ(d.evaluate([](Symbol) { return 1000; }), expected);
+  DimMap map;
+  map.set(n, m);
+  const Dim e = d.substitute(map);
+  EXPECT_EQ(e.symbols(), std::vector{m});
+  auto hash = [](Dim x) {
+    Hasher h([](Symbol) { return 1u; });
+    h.add(x);
+    return h.value();
+  };
+  EXPECT_EQ(hash(d), hash(e));
+  EXPECT_NE(hash(d), hash(d + 1));
+  map.set(n, 1000);
+  EXPECT_EQ(d.substitute(map), Dim(expected));
 }
 
 TEST(Dim, TheSameFromEveryThread) {

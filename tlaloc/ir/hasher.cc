@@ -1,6 +1,7 @@
 // Hashing of dims and types: symbols go through the hasher's key, so the same code serves interning
 // (symbols by id) and content hashes (symbols by binder position).
 #include <cstring>
+#include <unordered_map>
 
 #include "tlaloc/base/error.h"
 #include "tlaloc/ir/attr.h"
@@ -32,42 +33,59 @@ void Hasher::add_bytes(const void* data, std::size_t size) {
   add(tail);
 }
 
-void Hasher::add(Dim d) {
-  if (d.is_constant()) {
-    add(static_cast<std::uint64_t>(d.constant()) * 2 + 1);
-    return;
+namespace {
+/// Hashes dims with symbols by a key. Terms and atoms are sorted by symbol id, which differs
+/// between equal graphs: combines commutatively.
+class DimHash {
+ public:
+  explicit DimHash(const Hasher::SymbolKey& key) : key_(key) {}
+  std::uint64_t operator()(Dim d) {
+    if (d.is_constant()) return static_cast<std::uint64_t>(d.constant()) * 2 + 1;
+    if (!d.expr()->deep()) return of_terms(d);
+    if (auto it = done_.find(d.word()); it != done_.end()) return it->second;
+    const std::uint64_t r = of_terms(d);
+    done_.emplace(d.word(), r);
+    return r;
   }
-  if (!symbol_key_) {  // inside one builder the interned word is the identity
-    add(d.word());
-    return;
-  }
-  // Terms and atoms are sorted by symbol id, which differs between equal graphs: combine
-  // commutatively.
-  std::uint64_t sum = 0;
-  for (const DimTerm& t : d.expr()->terms) {
-    std::uint64_t product = 1;
-    for (const DimAtom& a : t.atoms) {
-      Hasher h(symbol_key_);
-      h.add(static_cast<std::uint64_t>(a.kind));
-      if (a.kind == DimAtomKind::symbol) {
-        h.add(symbol_key_(Symbol::from_id(a.symbol)));
-      } else if (a.kind == DimAtomKind::min || a.kind == DimAtomKind::max) {
-        Hasher x(symbol_key_), y(symbol_key_);
-        x.add(a.a);
-        y.add(a.b);
-        h.add(x.value() + y.value());
-      } else {
-        h.add(a.a);
-        h.add(a.b);
-      }
-      product *= h.value() | 1;
+
+ private:
+  std::uint64_t of_terms(Dim d) {
+    std::uint64_t sum = 0;
+    for (const DimTerm& t : d.expr()->terms) {
+      std::uint64_t product = 1;
+      for (const DimAtom& a : t.atoms) product *= of_atom(a) | 1;
+      Hasher h;
+      h.add(product);
+      h.add(static_cast<std::uint64_t>(t.coefficient));
+      sum += h.value();
     }
-    Hasher h;
-    h.add(product);
-    h.add(static_cast<std::uint64_t>(t.coefficient));
-    sum += h.value();
+    return sum;
   }
-  add(sum);
+  std::uint64_t of_atom(const DimAtom& a) {
+    Hasher h;
+    h.add(static_cast<std::uint64_t>(a.kind));
+    if (a.kind == DimAtomKind::symbol) {
+      h.add(key_(Symbol::from_id(a.symbol)));
+    } else if (a.kind == DimAtomKind::min || a.kind == DimAtomKind::max) {
+      Hasher x, y;
+      x.add((*this)(a.a));
+      y.add((*this)(a.b));
+      h.add(x.value() + y.value());
+    } else {
+      h.add((*this)(a.a));
+      h.add((*this)(a.b));
+    }
+    return h.value();
+  }
+
+  const Hasher::SymbolKey& key_;
+  std::unordered_map<std::uint64_t, std::uint64_t> done_;  // deep dims by word
+};
+}  // namespace
+
+void Hasher::add(Dim d) {
+  // Inside one builder the interned word is the identity.
+  add(d.is_constant() || symbol_key_ ? DimHash(symbol_key_)(d) : d.word());
 }
 
 void Hasher::add(Type t) {

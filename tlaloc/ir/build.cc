@@ -33,145 +33,183 @@ std::uint64_t hash_node(const OpDef& op, const Attr* attr, std::span<const Val> 
   return h.value();
 }
 
-std::vector<bool> Builder::live_nodes(std::span<const Val> results, const Close& close) const {
-  std::vector<bool> live(nodes_.size(), close.keep_dead);
-  if (close.keep_dead) return live;
+std::pair<std::vector<std::uint8_t>, std::size_t> Builder::live_nodes(std::span<const Val> results,
+                                                                      const Close& close) const {
+  if (close.keep_dead) return {std::vector<std::uint8_t>(nodes_.size(), 1), nodes_.size()};
+  std::vector<std::uint8_t> live(nodes_.size()), live_value(types_.size());
   std::unordered_map<std::uint32_t, std::uint32_t> binder;  // symbol id -> node
-  for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
-    for (std::uint32_t k = 0; k < nodes_[i].bound_count; ++k) {
-      binder.emplace(bound_[nodes_[i].bound_begin + k].id(), i);
+  if (!parts_.empty()) {
+    for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
+      if (nodes_[i].parts == kNoNode) continue;
+      for (Symbol s : parts_[nodes_[i].parts].bound) binder.emplace(s.id(), i);
     }
   }
-  auto need_value = [&](std::uint32_t id) {
-    if (producers_[id] != kNoNode) live[producers_[id]] = true;
-  };
   auto need_dim = [&](Dim d) {
     if (d.is_constant()) return;
     d.each_symbol([&](Symbol s) {
       auto it = binder.find(s.id());
-      if (it != binder.end()) live[it->second] = true;
+      if (it != binder.end()) live[it->second] = 1;
     });
   };
   auto need_type = [&](Type t) {
-    if (!binder.empty() && t.has_symbols()) std::ranges::for_each(t.shape(), need_dim);
+    if (t.has_symbols()) std::ranges::for_each(t.shape(), need_dim);
   };
-  for (Val v : results) need_value(v.id), need_type(types_[v.id]);
+  for (Val v : results) {
+    live_value[v.id] = 1;
+    if (!binder.empty()) need_type(types_[v.id]);
+  }
   for (Dim d : close.result_dims) need_dim(d);
   // A dim may be bound by a node between its binder's users, so iterate backwards once: a node only
   // needs nodes before it.
+  std::size_t count = 0;
   for (std::size_t i = nodes_.size(); i-- > 0;) {
     const NodeData& n = nodes_[i];
-    if (n.op->traits.ordered) live[i] = true;
-    for (std::uint32_t k = 0; k < n.region_count; ++k) {
-      if (regions_[n.region_begin + k].graph->has_effects()) live[i] = true;
+    bool needed = live[i] || n.op->traits.ordered;
+    for (std::uint32_t k = 0; k < n.result_count; ++k) {
+      needed = needed || live_value[n.result_begin + k];
     }
-    if (!live[i]) continue;
-    for (std::uint32_t k = 0; k < n.operand_count; ++k) need_value(operands_[n.operand_begin + k]);
+    if (n.parts != kNoNode && !needed) {
+      needed = std::ranges::any_of(parts_[n.parts].regions,
+                                   [](const Region& r) { return r.graph->has_effects(); });
+    }
+    live[i] = needed;
+    if (!needed) continue;
+    ++count;
+    const std::uint32_t* operands = operands_.data() + n.operand_begin;
+    for (std::uint32_t k = 0; k < n.operand_count; ++k) live_value[operands[k]] = 1;
     if (binder.empty()) continue;
     for (std::uint32_t k = 0; k < n.result_count; ++k) need_type(types_[n.result_begin + k]);
     if (n.attr && n.attr->has_dims()) n.attr->each_dim(need_dim);
-    for (std::uint32_t k = 0; k < n.region_count; ++k) {
-      for (const auto& d : regions_[n.region_begin + k].dims) {
+    if (n.parts == kNoNode) continue;
+    for (const Region& r : parts_[n.parts].regions) {
+      for (const auto& d : r.dims) {
         if (d) need_dim(*d);
       }
     }
   }
-  return live;
+  return {std::move(live), count};
+}
+
+std::vector<std::uint32_t> Builder::param_order(const Close& close) const {
+  std::vector<std::uint32_t> order;
+  if (close.params.empty()) {
+    order = lifted_ids_;
+    order.insert(order.end(), declared_.begin(), declared_.end());
+    return order;
+  }
+  for (Val v : close.params) {
+    internal_check(v.trace == trace_, "a parameter of another trace");
+    internal_check(producers_[v.id] == kNoNode, "a parameter that a node computes");
+    order.push_back(v.id);
+  }
+  return order;
+}
+
+void Builder::take_all(Graph& g, std::size_t params) {
+  g.param_count_ = params;
+  g.types_ = types_;  // may be asked for afterwards
+  g.producers_ = std::move(producers_);
+  g.origins_ = std::move(origins_);
+}
+
+void Builder::take_live(Graph& g, const std::vector<std::uint8_t>& live,
+                        std::vector<std::uint32_t>& new_id) {
+  // The live nodes move together in place, and the graph takes them over: nothing is copied.
+  std::uint32_t index = 0, operands_end = 0, parts_end = 0;
+  for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
+    if (!live[i]) continue;
+    NodeData& n = nodes_[i];
+    for (std::uint32_t k = 0; k < n.operand_count; ++k) {
+      const std::uint32_t id = new_id[operands_[n.operand_begin + k]];
+      internal_check(id != kNoNode, "an operand is not among the graph's parameters");
+      operands_[operands_end + k] = id;
+    }
+    n.operand_begin = operands_end;
+    operands_end += n.operand_count;
+    if (n.parts != kNoNode) {
+      if (n.parts != parts_end) parts_[parts_end] = std::move(parts_[n.parts]);
+      n.parts = parts_end++;
+    }
+    const auto result_begin = static_cast<std::uint32_t>(g.types_.size());
+    for (std::uint32_t k = 0; k < n.result_count; ++k) {
+      new_id[n.result_begin + k] = result_begin + k;
+      g.types_.push_back(types_[n.result_begin + k]);
+      g.producers_.push_back(index);
+    }
+    n.result_begin = result_begin;
+    const OriginRef& origin = origins_[n.origin];
+    if (g.origins_.empty() || g.origins_.back() != origin) g.origins_.push_back(origin);
+    n.origin = static_cast<std::uint32_t>(g.origins_.size() - 1);
+    if (index != i) nodes_[index] = std::move(n);
+    ++index;
+  }
+  nodes_.erase(nodes_.begin() + index, nodes_.end());
+  operands_.resize(operands_end);
+  parts_.resize(parts_end);
 }
 
 GraphRef Builder::build(std::span<const Val> result_vals, Close close) {
   internal_check(!built_, "a trace is built once");
   Vals results;
+  results.reserve(result_vals.size());
   for (Val v : result_vals) results.push_back(lift(v));
-  const std::vector<bool> live = live_nodes(results, close);
+  const auto [live, live_count] = live_nodes(results, close);
+  const std::vector<std::uint32_t> order = param_order(close);
 
   std::shared_ptr<Graph> g(new Graph);
   g->name_ = name_;
-  std::vector<std::uint32_t> new_id(types_.size(), kNoNode);
-  g->types_.reserve(types_.size());
-  g->producers_.reserve(types_.size());
-  auto add_param = [&](std::uint32_t old, Label label) {
-    internal_check(producers_[old] == kNoNode && new_id[old] == kNoNode, "bad parameter order");
-    new_id[old] = static_cast<std::uint32_t>(g->types_.size());
-    g->types_.push_back(types_[old]);
-    g->producers_.push_back(kNoNode);
-    g->param_labels_.push_back(std::move(label));
-  };
-  auto label_of = [&](std::uint32_t id) {
-    auto it = std::ranges::lower_bound(declared_, id);  // ids grow
-    return it == declared_.end() || *it != id
-               ? Label{}
-               : declared_labels_[static_cast<std::size_t>(it - declared_.begin())];
-  };
-  if (close.params.empty()) {
-    for (std::uint32_t id : lifted_ids_) add_param(id, {});
-    for (std::size_t i = 0; i < declared_.size(); ++i) add_param(declared_[i], declared_labels_[i]);
-  } else {
-    for (Val v : close.params) {
-      internal_check(v.trace == trace_, "a parameter of another trace");
-      add_param(v.id, label_of(v.id));
-    }
+  for (std::size_t k = 0; k < order.size() && !declared_labels_.empty(); ++k) {
+    const auto it = std::ranges::lower_bound(declared_, order[k]);  // ids grow
+    if (it == declared_.end() || *it != order[k]) continue;
+    const Label& label =
+        Graph::label(declared_labels_, static_cast<std::size_t>(it - declared_.begin()));
+    if (label.empty()) continue;
+    g->param_labels_.resize(k + 1);
+    g->param_labels_[k] = label;
   }
-  g->param_count_ = g->types_.size();
-
-  // The live nodes move together in place, and the graph takes them over: nothing is copied.
-  std::uint32_t index = 0, operands_end = 0, regions_end = 0, bound_end = 0;
-  auto keep = [](auto& list, std::uint32_t from, std::uint32_t count, std::uint32_t& end) {
-    if (from != end)
-      std::move(list.begin() + from, list.begin() + from + count, list.begin() + end);
-    end += count;
-    return end - count;
-  };
-  for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
-    if (!live[i]) continue;
-    NodeData& n = nodes_[i];
-    n.operand_begin = keep(operands_, n.operand_begin, n.operand_count, operands_end);
-    n.region_begin = keep(regions_, n.region_begin, n.region_count, regions_end);
-    n.bound_begin = keep(bound_, n.bound_begin, n.bound_count, bound_end);
-    for (std::uint32_t k = 0; k < n.operand_count; ++k) {
-      std::uint32_t& id = operands_[n.operand_begin + k];
-      id = new_id[id];
-      internal_check(id != kNoNode, "an operand is not among the graph's parameters");
+  // Where nothing is dropped and the parameters are in front, ids stay as they are.
+  bool in_front =
+      !ahead_ && live_count == nodes_.size() && order.size() == declared_.size() + lifted_.size();
+  for (std::uint32_t k = 0; k < order.size() && in_front; ++k) in_front = order[k] == k;
+  if (in_front) {
+    take_all(*g, order.size());
+    for (Val v : results) g->results_.push_back(v.id);
+  } else {
+    std::vector<std::uint32_t> new_id(types_.size(), kNoNode);
+    g->types_.reserve(types_.size());
+    g->producers_.reserve(types_.size());
+    g->param_count_ = order.size();
+    for (std::uint32_t old : order) {
+      internal_check(new_id[old] == kNoNode, "a parameter stands twice");
+      new_id[old] = static_cast<std::uint32_t>(g->types_.size());
+      g->types_.push_back(types_[old]);
+      g->producers_.push_back(kNoNode);
     }
-    const auto result_begin = static_cast<std::uint32_t>(g->types_.size());
-    for (std::uint32_t k = 0; k < n.result_count; ++k) {
-      new_id[n.result_begin + k] = static_cast<std::uint32_t>(g->types_.size());
-      g->types_.push_back(types_[n.result_begin + k]);
-      g->producers_.push_back(index);
+    take_live(*g, live, new_id);
+    for (Val v : results) {
+      internal_check(new_id[v.id] != kNoNode, "a result is not among the graph's values");
+      g->results_.push_back(new_id[v.id]);
     }
-    const OriginRef& origin = origins_[n.origin];
-    if (g->origins_.empty() || g->origins_.back() != origin) g->origins_.push_back(origin);
-    g->has_effects_ = g->has_effects_ || n.op->traits.ordered;
-    for (std::uint32_t k = 0; k < n.region_count; ++k) {
-      g->has_effects_ = g->has_effects_ || regions_[n.region_begin + k].graph->has_effects();
-    }
-    n.result_begin = result_begin;
-    n.origin = static_cast<std::uint32_t>(g->origins_.size() - 1);
-    if (index != i) nodes_[index] = std::move(n);
-    ++index;
   }
   built_ = true;
-  nodes_.erase(nodes_.begin() + index, nodes_.end());
-  operands_.erase(operands_.begin() + operands_end, operands_.end());
-  regions_.erase(regions_.begin() + regions_end, regions_.end());
-  bound_.erase(bound_.begin() + bound_end, bound_.end());
   g->nodes_ = std::move(nodes_);
   g->operands_ = std::move(operands_);
-  g->regions_ = std::move(regions_);
-  g->bound_ = std::move(bound_);
-  for (Val v : results) {
-    internal_check(new_id[v.id] != kNoNode, "a result is not among the graph's values");
-    g->results_.push_back(new_id[v.id]);
-  }
+  g->parts_ = std::move(parts_);
+  g->has_effects_ = has_effects_;
+  g->has_regions_ =
+      std::ranges::any_of(g->parts_, [](const NodeParts& p) { return !p.regions.empty(); });
   g->result_dims_ = std::move(close.result_dims);
   g->result_labels_ = std::move(close.result_labels);
-  g->result_labels_.resize(g->results_.size());
-  g->collect_dims(close.dims);
+  g->result_labels_.resize(std::min(g->result_labels_.size(), g->results_.size()));
+  while (!g->result_labels_.empty() && g->result_labels_.back().empty()) {
+    g->result_labels_.pop_back();
+  }
+  if (symbolic_ || !g->result_dims_.empty()) g->collect_dims(close.dims);
   // A constraint is kept when its symbols are in scope; one about dropped work has no meaning.
   std::unordered_set<std::uint32_t> scope;
   if (!constraints_.empty()) {
     for (Symbol s : g->dims_) scope.insert(s.id());
-    for (Symbol s : g->bound_) scope.insert(s.id());
+    for (Symbol s : g->bound()) scope.insert(s.id());
   }
   auto unknown = [&](Symbol s) { return !scope.contains(s.id()); };
   for (const Constraint& c : constraints_) {

@@ -36,6 +36,8 @@ constinit thread_local CurrentOrigin current_origin_slot;
 
 }  // namespace
 
+constinit thread_local Builder* Builder::innermost_ = nullptr;
+
 // ---- the stack of traces ----
 
 Builder::Builder(std::string name)
@@ -52,23 +54,25 @@ Builder::Builder(std::string name)
                      {}});
   }
   stack.list[stack.size++] = this;
+  innermost_ = this;
 }
 Builder::~Builder() {
   // An exception may unwind builders in order only; anything above us is gone already.
   stack.size = depth_;
+  innermost_ = stack.empty() ? nullptr : stack.back();
 }
 Builder& Builder::current() {
-  if (stack.empty()) {
+  if (!innermost_) {
     throw UserError({"TL-TRACE-004",
                      "trace",
                      "an operation on graph values outside of a trace",
                      "open a Builder first",
                      {}});
   }
-  return *stack.back();
+  return *innermost_;
 }
-bool Builder::active() { return !stack.empty(); }
-Builder& Builder::of(Val v) {
+bool Builder::active() { return innermost_ != nullptr; }
+Builder& Builder::of_outer(Val v) {
   for (std::size_t i = stack.size; i-- > 0;) {
     if (stack.list[i]->trace_ == v.trace) return *stack.list[i];
   }
@@ -91,23 +95,25 @@ const OriginRef& OriginScope::current() {
 }
 
 std::uint32_t Builder::current_origin() {
-  const OriginRef& origin = OriginScope::current();
-  if (origins_.empty() || origins_.back() != origin) origins_.push_back(origin);
+  // Kept in origins_, so the address stays unique.
+  const Origin* now = current_origin_slot.ref.get();
+  if (origins_.empty() || now != last_origin_) {
+    origins_.push_back(OriginScope::current());
+    last_origin_ = now;
+  }
   return static_cast<std::uint32_t>(origins_.size() - 1);
 }
 
 // ---- values and nodes ----
 
-std::uint32_t Builder::new_value(Type type, std::uint32_t node) {
-  types_.push_back(type);
-  producers_.push_back(node);
-  return static_cast<std::uint32_t>(types_.size() - 1);
-}
-
 Val Builder::param(Type type, Label label) {
-  const std::uint32_t id = new_value(type, kNoNode);
+  const auto id = static_cast<std::uint32_t>(types_.size());
+  new_value(type, kNoNode);
   declared_.push_back(id);
-  declared_labels_.push_back(std::move(label));
+  if (!label.empty()) {
+    declared_labels_.resize(declared_.size());
+    declared_labels_.back() = std::move(label);
+  }
   return value(id);
 }
 
@@ -122,24 +128,20 @@ Val Builder::lift(Val v) {
                      "return it from the traced function",
                      {}});
   }
-  for (std::size_t i = 0; i < lifted_.size(); ++i) {
-    if (lifted_[i] == v) return value(lifted_ids_[i]);
-  }
-  const std::uint32_t id = new_value(home.type(v), kNoNode);
+  const auto id = static_cast<std::uint32_t>(types_.size());
+  const auto [known, added] = lifted_index_.emplace(std::uint64_t{v.trace} << 32 | v.id, id);
+  if (!added) return value(known->second);
+  new_value(home.type(v), kNoNode);
   lifted_.push_back(v);
   lifted_ids_.push_back(id);
   return value(id);
 }
 
-std::span<const Val> Builder::lift_all(std::span<const Val> in) {
+std::span<const Val> Builder::lift_each(std::span<const Val> in) {
   internal_check(!built_, "the trace has ended");
-  for (std::size_t i = 0; i < in.size(); ++i) {
-    if (in[i].trace == trace_ && in[i]) continue;
-    lift_buffer_.assign(in.begin(), in.end());
-    for (Val& v : lift_buffer_) v = lift(v);
-    return lift_buffer_;
-  }
-  return in;
+  lift_buffer_.assign(in.begin(), in.end());
+  for (Val& v : lift_buffer_) v = lift(v);
+  return lift_buffer_;
 }
 
 class Builder::Inference final : public InferContext {
@@ -158,10 +160,13 @@ class Builder::Inference final : public InferContext {
 };
 
 Vals Builder::results_of(std::uint32_t node) const {
-  const NodeData& n = nodes_[node];
-  Vals out(n.result_count);
-  for (std::uint32_t k = 0; k < n.result_count; ++k) out[k] = value(n.result_begin + k);
+  Vals out(nodes_[node].result_count);
+  write_results(node, out);
   return out;
+}
+void Builder::write_results(std::uint32_t node, std::span<Val> out) const {
+  const NodeData& n = nodes_[node];
+  for (std::uint32_t k = 0; k < n.result_count; ++k) out[k] = value(n.result_begin + k);
 }
 
 namespace {
@@ -174,98 +179,99 @@ bool has_backward_rule(const OpDef& op, const Attr* attr) {
 }
 }  // namespace
 
-std::uint32_t Builder::intern(const OpDef& op, const AttrRef& attr, std::span<const Val> in,
-                              std::span<const Type> types, std::vector<Region> regions,
-                              std::vector<Symbol> bound) {
-  bool interned = !op.traits.unique && !op.traits.ordered;
-  for (const Region& r : regions) interned = interned && !r.graph->has_effects();
-  interned = interned && !has_backward_rule(op, attr.get());
-  Interner::Key key{};
-  if (interned) {
-    key.hash = static_cast<std::uint32_t>(hash_node(op, attr.get(), in, regions) >> 16);
-    key.last_operand = in.empty() ? key.hash : 0;
-    for (Val v : in) key.last_operand = std::max(key.last_operand, v.id);
-    auto equal = [&](std::uint32_t i) {
-      const NodeData& n = nodes_[i];
-      if (n.op != &op || n.operand_count != in.size() || n.region_count != regions.size()) {
-        return false;
-      }
-      if (n.bound_count != bound.size() || n.result_count != types.size()) return false;
-      const std::uint32_t* args = operands_.data() + n.operand_begin;
-      auto same_operands = [&](std::size_t a, std::size_t b) {
-        for (std::size_t k = 0; k < in.size(); ++k) {
-          const std::size_t from = k == 0 ? a : k == 1 ? b : k;
-          if (args[k] != in[from].id) return false;
-        }
-        return true;
-      };
-      if (!same_operands(0, 1) && !(op.traits.commutative && in.size() >= 2 && same_operands(1, 0)))
-        return false;
-      if (!n.attr != !attr || (attr && n.attr != attr && !n.attr->equals(*attr))) return false;
-      for (std::uint32_t k = 0; k < n.region_count; ++k) {
-        const Region& r = regions_[n.region_begin + k];
-        if (r.dims != regions[k].dims || !same_graph(*r.graph, *regions[k].graph)) return false;
-      }
-      // Types follow from the rest except where a constraint let them be written differently.
-      if (bound.empty()) {
-        for (std::uint32_t k = 0; k < n.result_count; ++k) {
-          if (types_[n.result_begin + k] != types[k]) return false;
-        }
-      }
-      return true;
-    };
-    if (auto found = interner_->find(key, equal)) return *found;
+bool Builder::is_same(const NodeData& n, const Draft& d) const {
+  if (n.op != &d.op || n.operand_count != d.in.size() || n.result_count != d.types.size() ||
+      (n.parts == kNoNode) != (d.parts == nullptr)) {
+    return false;
   }
-  const std::uint32_t index = add_node(op, attr, in, types, std::move(regions), std::move(bound));
-  if (interned) {
-    interner_->insert(key, index, [this](std::uint32_t i) { return last_operand(i); });
+  const std::uint32_t* args = operands_.data() + n.operand_begin;
+  auto same_from = [&](std::size_t first) {
+    for (std::size_t k = first; k < d.in.size(); ++k) {
+      if (args[k] != d.in[k].id) return false;
+    }
+    return true;
+  };
+  if (!same_from(0)) {
+    const bool exchanged = d.op.traits.commutative && d.in.size() >= 2 && args[0] == d.in[1].id &&
+                           args[1] == d.in[0].id && same_from(2);
+    if (!exchanged) return false;
   }
-  return index;
+  if (n.attr != d.attr && (!n.attr || !d.attr || !n.attr->equals(*d.attr))) return false;
+  if (d.parts) {
+    const NodeParts& p = parts_[n.parts];
+    if (p.regions.size() != d.parts->regions.size() || p.bound.size() != d.parts->bound.size()) {
+      return false;
+    }
+    for (std::size_t k = 0; k < p.regions.size(); ++k) {
+      const Region &a = p.regions[k], &b = d.parts->regions[k];
+      if (a.dims != b.dims || !same_graph(*a.graph, *b.graph)) return false;
+    }
+    if (!p.bound.empty()) return true;
+  }
+  // Types follow from the rest except where a constraint let them be written differently.
+  return std::equal(d.types.begin(), d.types.end(), types_.begin() + n.result_begin);
 }
 
-std::optional<std::uint32_t> Builder::last_operand(std::uint32_t node) const {
-  const NodeData& n = nodes_[node];
-  if (n.operand_count == 0) return std::nullopt;
-  const auto first = operands_.begin() + n.operand_begin;
-  return *std::max_element(first, first + n.operand_count);
+std::uint32_t Builder::intern(const Draft& d) {
+  const std::span<const Region> regions =
+      d.parts ? std::span<const Region>(d.parts->regions) : std::span<const Region>();
+  if (d.op.traits.unique || d.op.traits.ordered ||
+      std::ranges::any_of(regions, [](const Region& r) { return r.graph->has_effects(); }) ||
+      has_backward_rule(d.op, d.attr.get())) {
+    return add_node(d);
+  }
+  std::uint32_t last = d.in.empty() ? kNoNode : 0;
+  for (Val v : d.in) last = std::max(last, v.id);
+  Interner::Place place;
+  const std::uint32_t found = interner_->find(
+      last, [&](std::uint32_t i) { return is_same(nodes_[i], d); },
+      [&] { return hash_node(d.op, d.attr.get(), d.in, regions); }, place);
+  if (found != kNoNode) return found;
+  const std::uint32_t node = add_node(d);
+  interner_->insert(place, node);
+  return node;
 }
 
-std::uint32_t Builder::add_node(const OpDef& op, const AttrRef& attr, std::span<const Val> in,
-                                std::span<const Type> types, std::vector<Region> regions,
-                                std::vector<Symbol> bound) {
-  NodeData n{};
-  n.op = &op;
-  n.attr = attr;
-  n.operand_begin = static_cast<std::uint32_t>(operands_.size());
-  n.operand_count = static_cast<std::uint32_t>(in.size());
-  for (Val v : in) operands_.push_back(v.id);
-  n.region_begin = static_cast<std::uint32_t>(regions_.size());
-  n.region_count = static_cast<std::uint32_t>(regions.size());
-  for (Region& r : regions) regions_.push_back(std::move(r));
-  n.bound_begin = static_cast<std::uint32_t>(bound_.size());
-  n.bound_count = static_cast<std::uint32_t>(bound.size());
-  bound_.insert(bound_.end(), bound.begin(), bound.end());
-  n.origin = current_origin();
+std::uint32_t Builder::add_node(const Draft& d) {
   const auto index = static_cast<std::uint32_t>(nodes_.size());
+  NodeData& n = nodes_.emplace_back();
+  n.op = &d.op;
+  n.attr = d.attr;
+  n.operand_begin = static_cast<std::uint32_t>(operands_.size());
+  n.operand_count = static_cast<std::uint32_t>(d.in.size());
+  for (Val v : d.in) {
+    operands_.push_back(v.id);
+    ahead_ = ahead_ || v.id >= types_.size();
+  }
   n.result_begin = static_cast<std::uint32_t>(types_.size());
-  n.result_count = static_cast<std::uint32_t>(types.size());
-  for (Type t : types) new_value(t, index);
-  nodes_.push_back(std::move(n));
+  n.result_count = static_cast<std::uint32_t>(d.types.size());
+  for (Type t : d.types) new_value(t, index);
+  n.origin = current_origin();
+  has_effects_ = has_effects_ || d.op.traits.ordered;
+  symbolic_ = symbolic_ || (d.attr && d.attr->has_dims());
+  if (d.parts) {
+    n.parts = static_cast<std::uint32_t>(parts_.size());
+    parts_.push_back(std::move(*d.parts));
+    const NodeParts& p = parts_.back();
+    symbolic_ = symbolic_ || !p.bound.empty();
+    for (const Region& r : p.regions) {
+      symbolic_ = symbolic_ || !r.dims.empty();
+      has_effects_ = has_effects_ || r.graph->has_effects();
+    }
+  }
   return index;
 }
 
 Vals Builder::append(const OpDef& op, AttrRef attr, std::span<const Val> operands,
                      std::span<const Type> types, std::vector<Region> regions,
                      std::vector<Symbol> bound) {
-  const std::span<const Val> in = lift_all(operands);
-  return results_of(add_node(op, attr, in, types, std::move(regions), std::move(bound)));
+  NodeParts parts{std::move(regions), std::move(bound)};
+  return results_of(add_node({op, attr, lift_all(operands), types, parts.used()}));
 }
 
 void Builder::append(const OpDef& op, const AttrRef& attr, std::span<const Val> operands,
                      std::span<const Type> types, std::span<Val> out) {
-  const std::span<const Val> in = lift_all(operands);
-  const NodeData& n = nodes_[add_node(op, attr, in, types, {}, {})];
-  for (std::uint32_t k = 0; k < n.result_count; ++k) out[k] = value(n.result_begin + k);
+  write_results(add_node({op, attr, lift_all(operands), types}), out);
 }
 
 void Builder::expect(const Graph& g, std::size_t times) {
@@ -278,7 +284,7 @@ void Builder::expect(const Graph& g, std::size_t times) {
   grow(operands_, times * g.operands_.size());
   grow(types_, times * g.value_count());
   grow(producers_, times * g.value_count());
-  interner_->expect(times * g.node_count(), [this](std::uint32_t i) { return last_operand(i); });
+  interner_->reserve(types_.capacity(), nodes_.capacity());
 }
 
 Val Builder::emit(const OpDef& op, AttrRef attr, std::span<const Val> operands) {
@@ -309,7 +315,7 @@ Val Builder::emit(const OpDef& op, AttrRef attr, std::span<const Val> operands) 
     }
     result = op.simplify({&op, attr.get(), in, {}, in_types, out_types});
   }
-  if (!result) result = value(nodes_[intern(op, attr, in, out_types, {}, {})].result_begin);
+  if (!result) result = value(nodes_[intern({op, attr, in, out_types})].result_begin);
   infer_in_ = std::move(in_types);
   infer_out_ = std::move(out_types);
   return result;
@@ -344,8 +350,7 @@ void Builder::emit_typed(const OpDef& op, const AttrRef& attr, std::span<const V
       return;
     }
   }
-  const NodeData& n = nodes_[intern(op, attr, in, types, {}, {})];
-  for (std::uint32_t k = 0; k < n.result_count; ++k) out[k] = value(n.result_begin + k);
+  write_results(intern({op, attr, in, types}), out);
 }
 
 Builder::NodeResult Builder::emit_region(const OpDef& op, AttrRef attr,
@@ -353,12 +358,10 @@ Builder::NodeResult Builder::emit_region(const OpDef& op, AttrRef attr,
                                          std::vector<Region> regions, std::vector<Symbol> bound) {
   const std::span<const Val> lifted = lift_all(operands);
   const Vals in(lifted.begin(), lifted.end());
-  const std::uint32_t index = intern(op, attr, in, types, std::move(regions), std::move(bound));
-  const NodeData& n = nodes_[index];
-  NodeResult r;
-  r.out = results_of(index);
-  r.bound.assign(bound_.begin() + n.bound_begin, bound_.begin() + n.bound_begin + n.bound_count);
-  return r;
+  NodeParts parts{std::move(regions), std::move(bound)};
+  const std::uint32_t node = intern({op, attr, in, types, parts.used()});
+  const std::uint32_t at = nodes_[node].parts;
+  return {results_of(node), at == kNoNode ? std::vector<Symbol>() : parts_[at].bound};
 }
 
 // ---- questions that rules ask ----
@@ -392,13 +395,6 @@ void Builder::require(Constraint c) {
   constraints_.push_back(std::move(c));
 }
 
-const OpDef* Builder::op_of(Val v) const {
-  return v.trace == trace_ && producers_[v.id] != kNoNode ? nodes_[producers_[v.id]].op : nullptr;
-}
-const Attr* Builder::attr_of(Val v) const { return nodes_[producers_[v.id]].attr.get(); }
-Val Builder::operand_of(Val v, std::size_t k) const {
-  return value(operands_[nodes_[producers_[v.id]].operand_begin + k]);
-}
 std::size_t Builder::operand_count(Val v) const {
   return producers_[v.id] == kNoNode ? 0 : nodes_[producers_[v.id]].operand_count;
 }

@@ -24,7 +24,9 @@ class Builder {
   static Builder& current();
   static bool active();
   /// The builder of a live handle; UserError TL-TRACE-003 when its trace has ended.
-  static Builder& of(Val v);
+  static Builder& of(Val v) {
+    return innermost_ && innermost_->trace_ == v.trace ? *innermost_ : of_outer(v);
+  }
 
   Val param(Type type, Label label = {});
   /// Emits one primitive: infers, rewrites, interns. Returns its first result.
@@ -71,9 +73,13 @@ class Builder {
   void expect(const Graph& g, std::size_t times = 1);
 
   /// The node that computes v, for rules that look at producers; null for params.
-  const OpDef* op_of(Val v) const;
-  const Attr* attr_of(Val v) const;
-  Val operand_of(Val v, std::size_t k) const;
+  const OpDef* op_of(Val v) const {
+    return v.trace == trace_ && producers_[v.id] != kNoNode ? nodes_[producers_[v.id]].op : nullptr;
+  }
+  const Attr* attr_of(Val v) const { return nodes_[producers_[v.id]].attr.get(); }
+  Val operand_of(Val v, std::size_t k) const {
+    return value(operands_[nodes_[producers_[v.id]].operand_begin + k]);
+  }
   /// Operands of the node that computes v; 0 for params.
   std::size_t operand_count(Val v) const;
 
@@ -97,21 +103,46 @@ class Builder {
 
  private:
   class Inference;
-  struct Interner;
+  class Interner;
+  /// A node that may turn out to exist already.
+  struct Draft {
+    const OpDef& op;
+    const AttrRef& attr;
+    std::span<const Val> in;
+    std::span<const Type> types;
+    NodeParts* parts = nullptr;  ///< moved from when the node is added
+  };
+  static Builder& of_outer(Val v);
   Val value(std::uint32_t id) const { return {id, trace_}; }
-  std::span<const Val> lift_all(std::span<const Val> in);
-  std::uint32_t new_value(Type type, std::uint32_t node);
+  std::span<const Val> lift_all(std::span<const Val> in) {
+    if (built_) return lift_each(in);
+    for (const Val& v : in) {
+      if (v.trace != trace_ || !v) return lift_each(in);
+    }
+    return in;
+  }
+  std::span<const Val> lift_each(std::span<const Val> in);
+  void new_value(Type type, std::uint32_t node) {
+    types_.push_back(type);
+    producers_.push_back(node);
+    symbolic_ = symbolic_ || type.has_symbols();
+  }
   Vals results_of(std::uint32_t node) const;
+  void write_results(std::uint32_t node, std::span<Val> out) const;
   /// The equal node seen before, or a new one.
-  std::uint32_t intern(const OpDef& op, const AttrRef& attr, std::span<const Val> in,
-                       std::span<const Type> types, std::vector<Region> regions,
-                       std::vector<Symbol> bound);
-  std::optional<std::uint32_t> last_operand(std::uint32_t node) const;
-  std::uint32_t add_node(const OpDef& op, const AttrRef& attr, std::span<const Val> in,
-                         std::span<const Type> types, std::vector<Region> regions,
-                         std::vector<Symbol> bound);
+  std::uint32_t intern(const Draft& draft);
+  bool is_same(const NodeData& node, const Draft& draft) const;
+  std::uint32_t add_node(const Draft& draft);
   std::uint32_t current_origin();
-  std::vector<bool> live_nodes(std::span<const Val> results, const Close& close) const;
+  /// By node; and how many.
+  std::pair<std::vector<std::uint8_t>, std::size_t> live_nodes(std::span<const Val> results,
+                                                               const Close& close) const;
+  std::vector<std::uint32_t> param_order(const Close& close) const;
+  void take_all(Graph& g, std::size_t params);
+  void take_live(Graph& g, const std::vector<std::uint8_t>& live,
+                 std::vector<std::uint32_t>& new_id);
+
+  static constinit thread_local Builder* innermost_;
 
   std::string name_;
   std::uint32_t trace_;
@@ -120,18 +151,22 @@ class Builder {
   std::vector<std::uint32_t> producers_;  // kNoNode for params
   std::vector<NodeData> nodes_;
   std::vector<std::uint32_t> operands_;
-  std::vector<Region> regions_;
-  std::vector<Symbol> bound_;
+  std::vector<NodeParts> parts_;
   std::vector<OriginRef> origins_;
+  const Origin* last_origin_ = nullptr;  // of the thread when origins_ grew last
   std::vector<Constraint> constraints_;
   DimMap solved_;
   std::vector<std::uint32_t> declared_;
-  std::vector<Label> declared_labels_;
+  std::vector<Label> declared_labels_;  // without the empty ones at the end
   Vals lifted_;
   std::vector<std::uint32_t> lifted_ids_;
+  std::unordered_map<std::uint64_t, std::uint32_t> lifted_index_;  // trace and id -> id here
   Vals lift_buffer_;
   std::vector<Type> infer_in_, infer_out_;
   std::unique_ptr<Interner> interner_;
+  bool symbolic_ = false;  // some type or attribute may mention a symbol
+  bool has_effects_ = false;
+  bool ahead_ = false;  // some operand is no value yet, which `build` refuses
   bool built_ = false;
 };
 

@@ -82,6 +82,53 @@ TEST(Builder, ManyNodesAreFoundAgain) {
   }
 }
 
+TEST(Builder, ManyReadersOfOneValueAreFoundAgain) {
+  Builder b;
+  const Val x = b.param(f32({}));
+  auto reader = [&](std::int64_t i) {
+    EverythingAttrs a;
+    a.integer = i;
+    return emit(kEverything, {x}, make_attr(a));
+  };
+  Vals readers, constants;
+  for (int i = 0; i < 1000; ++i) {
+    readers.push_back(reader(i));
+    constants.push_back(scalar(static_cast<float>(i)));
+  }
+  for (int i = 0; i < 1000; ++i) {
+    EXPECT_EQ(reader(i), readers[static_cast<std::size_t>(i)]);
+    EXPECT_EQ(scalar(static_cast<float>(i)), constants[static_cast<std::size_t>(i)]);
+  }
+  EXPECT_EQ(b.build(readers)->node_count(), 1000u);
+}
+
+TEST(Builder, ManyValuesAreLiftedOnceEach) {
+  Builder outer;
+  Vals values{outer.param(f32({}))};
+  for (int i = 0; i < 20000; ++i) values.push_back(sin(values.back()));
+  Builder inner;
+  for (int pass = 0; pass < 2; ++pass) {
+    for (Val v : values) inner.lift(v);
+  }
+  EXPECT_EQ(inner.lifted(), values);
+}
+
+TEST(Builder, LabelsOfLaterParametersStandAtTheirPlace) {
+  Builder b;
+  const Val x = b.param(f32({})), y = b.param(f32({}), {"y", {}}), z = b.param(f32({}));
+  const GraphRef g = b.build(Vals{x, y, z}, {.result_labels = {{}, {"out", {}}, {}}});
+  EXPECT_EQ(g->param_label(0).name, "");
+  EXPECT_EQ(g->param_label(1).name, "y");
+  EXPECT_EQ(g->param_label(2).name, "");
+  EXPECT_EQ(g->result_label(1).name, "out");
+  EXPECT_EQ(g->result_label(2).name, "");
+  Builder turned;
+  const Val p = turned.param(f32({}), {"p", {}}), q = turned.param(f32({}));
+  const GraphRef h = turned.build(Vals{p}, {.params = {q, p}});
+  EXPECT_EQ(h->param_label(0).name, "");
+  EXPECT_EQ(h->param_label(1).name, "p");
+}
+
 TEST(Builder, RegionNodesThatBindSizesAreInterned) {
   Builder b;
   const Val x = b.param(f32({})), y = b.param(f32({}));

@@ -39,9 +39,20 @@ void each_dim(const Graph& g, const OnDim& on_dim) {
 }
 }  // namespace
 
+std::vector<Symbol> Graph::bound() const {
+  std::vector<Symbol> r;
+  for (const NodeParts& p : parts_) r.insert(r.end(), p.bound.begin(), p.bound.end());
+  return r;
+}
+
+const Label& Graph::label(const std::vector<Label>& labels, std::size_t k) {
+  static const Label& none = *new Label;
+  return k < labels.size() ? labels[k] : none;
+}
+
 void Graph::collect_dims(std::span<const Symbol> first) {
   std::unordered_set<std::uint32_t> seen;
-  for (Symbol s : bound_) seen.insert(s.id());
+  for (Symbol s : bound()) seen.insert(s.id());
   dims_.clear();
   each_dim(*this, [&](Dim d) {
     if (d.is_constant()) return;
@@ -81,14 +92,15 @@ std::uint64_t Graph::content_hash() const {
   if (std::uint64_t known = hash_.load(std::memory_order_relaxed)) return known;
   std::unordered_map<std::uint32_t, std::uint64_t> position;
   for (Symbol s : dims_) position.emplace(s.id(), position.size() + 1);
-  for (Symbol s : bound_) position.emplace(s.id(), position.size() + 1);
+  const std::vector<Symbol> bound = this->bound();
+  for (Symbol s : bound) position.emplace(s.id(), position.size() + 1);
   Hasher h([&](Symbol s) {
     auto it = position.find(s.id());
     return it == position.end() ? 0 : it->second;
   });
   // Every list is preceded by its length: two graphs must not differ by where one list ends.
   hash_facts(h, dims_);
-  hash_facts(h, bound_);
+  hash_facts(h, bound);
   h.add(param_count_);
   for (Type t : param_types()) h.add(t);
   for (std::uint32_t i = 0; i < node_count(); ++i) {
@@ -131,17 +143,18 @@ bool same_graph(const Graph& a, const Graph& b) {
   if (a.param_count_ != b.param_count_ || a.nodes_.size() != b.nodes_.size() ||
       a.types_.size() != b.types_.size() || a.results_ != b.results_ ||
       a.operands_ != b.operands_ || a.dims_.size() != b.dims_.size() ||
-      a.bound_.size() != b.bound_.size() || a.result_dims_.size() != b.result_dims_.size() ||
+      a.parts_.size() != b.parts_.size() || a.result_dims_.size() != b.result_dims_.size() ||
       a.constraints_.size() != b.constraints_.size() || a.content_hash() != b.content_hash()) {
     return false;
   }
+  const std::vector<Symbol> a_bound = a.bound(), b_bound = b.bound();
   if (!std::ranges::equal(a.dims_, b.dims_, same_facts) ||
-      !std::ranges::equal(a.bound_, b.bound_, same_facts)) {
+      !std::ranges::equal(a_bound, b_bound, same_facts)) {
     return false;
   }
   DimMap to_a;
   for (std::size_t i = 0; i < a.dims_.size(); ++i) to_a.set(b.dims_[i], a.dims_[i]);
-  for (std::size_t i = 0; i < a.bound_.size(); ++i) to_a.set(b.bound_[i], a.bound_[i]);
+  for (std::size_t i = 0; i < a_bound.size(); ++i) to_a.set(b_bound[i], a_bound[i]);
   for (std::size_t i = 0; i < a.types_.size(); ++i) {
     if (a.types_[i] != b.types_[i].substitute(to_a)) return false;
   }

@@ -49,6 +49,7 @@ struct Constraint {
 struct Label {
   std::string name;
   std::vector<std::string> axes;
+  bool empty() const { return name.empty() && axes.empty(); }
 };
 
 struct NodeData {
@@ -56,9 +57,14 @@ struct NodeData {
   AttrRef attr;
   std::uint32_t operand_begin, operand_count;
   std::uint32_t result_begin, result_count;  // ValueIds
-  std::uint32_t region_begin, region_count;
-  std::uint32_t bound_begin, bound_count;
   std::uint32_t origin;
+  std::uint32_t parts = kNoNode;  ///< index of its NodeParts, if it has any
+};
+/// Regions and bound symbols, which few nodes have: apart, so that the others stay small.
+struct NodeParts {
+  std::vector<Region> regions;
+  std::vector<Symbol> bound;
+  NodeParts* used() { return regions.empty() && bound.empty() ? nullptr : this; }
 };
 
 /// A view of one node; valid as long as its graph.
@@ -110,11 +116,11 @@ class Graph {
   bool is_param(ValueId v) const { return v < param_count_; }
   /// The node that computes v; kNoNode for params.
   std::uint32_t producer(ValueId v) const { return producers_[v]; }
-  bool has_regions() const { return !regions_.empty(); }
+  bool has_regions() const { return has_regions_; }
   /// True if some node, in regions too, is kept for its effect (debug_print).
   bool has_effects() const { return has_effects_; }
-  const Label& param_label(std::size_t k) const { return param_labels_[k]; }
-  const Label& result_label(std::size_t k) const { return result_labels_[k]; }
+  const Label& param_label(std::size_t k) const { return label(param_labels_, k); }
+  const Label& result_label(std::size_t k) const { return label(result_labels_, k); }
 
   /// Hash of the canonical IR, constants and regions included; dims by binder position and by what
   /// is known of them (bounds, divisibility); names, labels, places and typical sizes excluded.
@@ -130,6 +136,9 @@ class Graph {
   friend class Builder;
   Graph() = default;
   void collect_dims(std::span<const Symbol> first);
+  /// Symbols bound by nodes, in order.
+  std::vector<Symbol> bound() const;
+  static const Label& label(const std::vector<Label>& labels, std::size_t k);
 
   std::string name_;
   std::vector<Symbol> dims_;
@@ -138,14 +147,13 @@ class Graph {
   std::vector<std::uint32_t> producers_;
   std::vector<NodeData> nodes_;
   std::vector<ValueId> operands_;
-  std::vector<Region> regions_;
-  std::vector<Symbol> bound_;
+  std::vector<NodeParts> parts_;
   std::vector<OriginRef> origins_;
   std::vector<ValueId> results_;
   std::vector<Dim> result_dims_;
   std::vector<Constraint> constraints_;
-  std::vector<Label> param_labels_, result_labels_;
-  bool has_effects_ = false;
+  std::vector<Label> param_labels_, result_labels_;  // without the empty ones at the end
+  bool has_regions_ = false, has_effects_ = false;
   mutable std::atomic<std::uint64_t> hash_{0};  // computed on first use; 0 = not yet
 };
 
@@ -157,10 +165,12 @@ inline std::span<const Type> Node::result_types() const {
   return {graph_->types_.data() + data().result_begin, data().result_count};
 }
 inline std::span<const Region> Node::regions() const {
-  return {graph_->regions_.data() + data().region_begin, data().region_count};
+  if (data().parts == kNoNode) return {};
+  return graph_->parts_[data().parts].regions;
 }
 inline std::span<const Symbol> Node::bound() const {
-  return {graph_->bound_.data() + data().bound_begin, data().bound_count};
+  if (data().parts == kNoNode) return {};
+  return graph_->parts_[data().parts].bound;
 }
 inline const OriginRef& Node::origin_ref() const { return graph_->origins_[data().origin]; }
 

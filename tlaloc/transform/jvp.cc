@@ -16,7 +16,9 @@ ir::Label tangent_label(ir::Label of) {
   return of;
 }
 
-void tangents_by_rule(const Node& n, ir::Copier& c, std::span<const Val> t, std::span<Val> dy) {
+/// `types` is a buffer.
+void tangents_by_rule(const Node& n, ir::Copier& c, std::span<const Val> t, std::span<Val> dy,
+                      std::vector<Type>& types) {
   bool differentiable = false;
   for (Type r : n.result_types()) differentiable = differentiable || is_differentiable(r.dtype());
   if (!differentiable) return;
@@ -32,8 +34,7 @@ void tangents_by_rule(const Node& n, ir::Copier& c, std::span<const Val> t, std:
   Builder& b = Builder::current();
   const Vals& x = c.operands(n);
   const std::span<const Val> y = std::span(c.env).subspan(n.result(), n.result_count());
-  std::vector<Type> types;
-  types.reserve(x.size() + y.size());
+  types.clear();
   for (Val v : x) types.push_back(b.type(v));
   for (Val v : y) types.push_back(b.type(v));
   std::optional<ir::OriginScope> scope;
@@ -48,7 +49,7 @@ const Masked& jvp_graph(Context& ctx, const GraphRef& g, const Mask& active, con
   const Key key = Key() << g << active << force;
   if (const Masked* known = ctx.jvp.find(key)) return *known;
   Builder b(g->name());
-  b.expect(*g, 3);
+  b.expect(*g, 4);  // the node, and its rule: three or so more
   ir::Copier c(*g);
   c.declare_all();
   Vals tangent(g->value_count());
@@ -57,6 +58,7 @@ const Masked& jvp_graph(Context& ctx, const GraphRef& g, const Mask& active, con
     tangent[k] = b.param(g->type(static_cast<ValueId>(k)), tangent_label(g->param_label(k)));
   }
   Vals t;
+  std::vector<Type> types;
   for (std::uint32_t i = 0; i < g->node_count(); ++i) {
     const Node n = g->node(i);
     t.clear();
@@ -73,7 +75,8 @@ const Masked& jvp_graph(Context& ctx, const GraphRef& g, const Mask& active, con
       continue;
     }
     c.copy(n);
-    if (moves) tangents_by_rule(n, c, t, std::span(tangent).subspan(n.result(), n.result_count()));
+    if (!moves) continue;
+    tangents_by_rule(n, c, t, std::span(tangent).subspan(n.result(), n.result_count()), types);
   }
   c.copy_constraints();
   Masked result;

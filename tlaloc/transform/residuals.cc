@@ -115,13 +115,13 @@ class Chooser {
 
   /// Values that a cut can involve: from what is needed, back through what may be recomputed.
   void reach() {
-    index_.assign(g_.value_count(), -1);
+    index_.assign(g_.value_count(), kNoIndex);
     std::vector<ValueId> todo = q_.needed;
     while (!todo.empty()) {
       const ValueId v = todo.back();
       todo.pop_back();
-      if (!rooted_[v] || index_[v] >= 0) continue;
-      index_[v] = static_cast<std::int64_t>(values_.size());
+      if (!rooted_[v] || index_[v] != kNoIndex) continue;
+      index_[v] = static_cast<std::uint32_t>(values_.size());
       values_.push_back(v);
       again_.push_back(recomputable(v));
       if (!again_.back()) continue;
@@ -129,33 +129,33 @@ class Chooser {
     }
   }
 
-  bool again(ValueId v) const { return again_[static_cast<std::size_t>(index_[v])]; }
+  bool again(ValueId v) const { return again_[index_[v]]; }
 
   /// Connected pieces, so that the flow runs on small graphs: sorted, one after the other.
   void gather_pieces() {
-    std::vector<std::size_t> parent(values_.size());
-    std::iota(parent.begin(), parent.end(), std::size_t{0});
-    auto find = [&](std::size_t i) {
+    std::vector<std::uint32_t> parent(values_.size());
+    std::iota(parent.begin(), parent.end(), std::uint32_t{0});
+    auto find = [&](std::uint32_t i) {
       while (parent[i] != i) i = parent[i] = parent[parent[i]];
       return i;
     };
-    for (std::size_t i = 0; i < values_.size(); ++i) {
+    for (std::uint32_t i = 0; i < values_.size(); ++i) {
       if (!again_[i]) continue;
       for (ValueId a : g_.node(g_.producer(values_[i])).operands()) {
-        if (rooted_[a]) parent[find(static_cast<std::size_t>(index_[a]))] = find(i);
+        if (rooted_[a]) parent[find(index_[a])] = find(i);
       }
     }
-    std::vector<std::size_t> end(values_.size());  // by root: its size, then its end in pieces_
-    for (std::size_t i = 0; i < values_.size(); ++i) ++end[find(i)];
+    std::vector<std::uint32_t> end(values_.size());  // by root: its size, then its end in pieces_
+    for (std::uint32_t i = 0; i < values_.size(); ++i) ++end[find(i)];
     piece_begin_ = {0};
-    for (std::size_t& e : end) {
+    for (std::uint32_t& e : end) {
       if (e == 0) continue;
-      const std::size_t begin = piece_begin_.back();
+      const std::uint32_t begin = piece_begin_.back();
       piece_begin_.push_back(begin + e);
       e = begin;
     }
     pieces_.resize(values_.size());
-    for (std::size_t i = 0; i < values_.size(); ++i) pieces_[end[find(i)]++] = values_[i];
+    for (std::uint32_t i = 0; i < values_.size(); ++i) pieces_[end[find(i)]++] = values_[i];
   }
 
   void cut(std::span<ValueId> piece) {
@@ -173,20 +173,21 @@ class Chooser {
       return static_cast<std::size_t>(std::ranges::lower_bound(piece, v) - piece.begin());
     };
     const std::size_t source = 2 * piece.size(), sink = source + 1;
-    MaxFlow flow(sink + 1);
-    for (ValueId v : piece) {
-      const std::size_t in = 2 * at(v), out = in + 1;
-      flow.add_edge(in, out, cost(v));
-      if (needed(v)) flow.add_edge(out, sink, kInfinite);
+    flow_.reset(sink + 1);
+    for (std::size_t i = 0; i < piece.size(); ++i) {
+      const ValueId v = piece[i];
+      const std::size_t in = 2 * i, out = in + 1;
+      flow_.add_edge(in, out, cost(v));
+      if (needed(v)) flow_.add_edge(out, sink, kInfinite);
       if (!again(v)) {
-        flow.add_edge(source, in, kInfinite);
+        flow_.add_edge(source, in, kInfinite);
         continue;
       }
       for (ValueId a : g_.node(g_.producer(v)).operands()) {
-        if (rooted_[a]) flow.add_edge(2 * at(a) + 1, in, kInfinite);
+        if (rooted_[a]) flow_.add_edge(2 * at(a) + 1, in, kInfinite);
       }
     }
-    if (flow.run(source, sink) >= kInfinite) {
+    if (flow_.run(source, sink) >= kInfinite) {
       throw UserError({"TL-GRAD-004",
                        g_.name(),
                        "a value of the forward pass can neither be kept nor computed again",
@@ -194,18 +195,23 @@ class Chooser {
                        {}});
     }
     // The cut nearest the sink recomputes least.
-    const std::vector<bool> late = flow.reaches_sink(sink);
-    for (ValueId v : piece) kept_[v] = !late[2 * at(v)] && late[2 * at(v) + 1];
+    const std::vector<std::uint8_t>& late = flow_.reaches_sink(sink);
+    for (std::size_t i = 0; i < piece.size(); ++i) {
+      kept_[piece[i]] = !late[2 * i] && late[2 * i + 1];
+    }
   }
 
   const ResidualQuery& q_;
   const Graph& g_;
-  std::vector<bool> rooted_, kept_, needed_;
-  std::vector<std::int64_t> index_;  ///< by ValueId, into values_; -1 elsewhere
+  std::vector<std::uint8_t> rooted_, needed_;
+  std::vector<bool> kept_;
+  static constexpr std::uint32_t kNoIndex = ~std::uint32_t{0};
+  std::vector<std::uint32_t> index_;  ///< by ValueId, into values_
   std::vector<ValueId> values_;
   std::vector<bool> again_;  ///< of values_: recomputable
   std::vector<ValueId> pieces_;
-  std::vector<std::size_t> piece_begin_;
+  std::vector<std::uint32_t> piece_begin_;
+  MaxFlow flow_;
 };
 
 }  // namespace

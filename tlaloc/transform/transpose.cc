@@ -45,6 +45,36 @@ Val Cotangent::get(Type type) const {
 
 namespace {
 
+/// Cotangents by value. Few exist at a time, so they share a small pool.
+class Cotangents {
+ public:
+  explicit Cotangents(std::size_t values) : slots_(values, kNone) {}
+  bool has(ValueId v) const { return slots_[v] != kNone; }
+  const Cotangent& get(ValueId v) const { return pool_[slots_[v]]; }
+  /// The one of v, or a new one, to which the caller adds.
+  Cotangent& at(ValueId v) {
+    std::uint32_t& slot = slots_[v];
+    if (slot != kNone) return pool_[slot];
+    if (free_.empty()) {
+      slot = static_cast<std::uint32_t>(pool_.size());
+      return pool_.emplace_back();
+    }
+    slot = free_.back();
+    free_.pop_back();
+    return pool_[slot];
+  }
+  void drop(ValueId v) {
+    pool_[slots_[v]] = {};
+    free_.push_back(slots_[v]);
+    slots_[v] = kNone;
+  }
+
+ private:
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+  std::vector<std::uint32_t> slots_, free_;
+  std::vector<Cotangent> pool_;
+};
+
 class Pass {
  public:
   Pass(Context& ctx, const GraphRef& g, const Mask& linear)
@@ -101,7 +131,7 @@ class Pass {
       const ValueId v = linear_params_[k];
       const Type t = g_.type(v).substitute(copier_.dims);
       const bool forced = !force.empty() && force[k];
-      results.push_back(!ct_[v].empty() ? ct_[v].get(t) : forced ? ops::zeros(t) : Val{});
+      results.push_back(ct_.has(v) ? ct_.get(v).get(t) : forced ? ops::zeros(t) : Val{});
     }
     return results;
   }
@@ -113,7 +143,7 @@ class Pass {
     return false;
   }
   void put(ValueId v, Val ct, const Guard& guard = {}) {
-    if (linear_[v]) ct_[v].add(ct, guard);
+    if (linear_[v]) ct_.at(v).add(ct, guard);
   }
 
   void emit_nonlinear() {
@@ -139,7 +169,7 @@ class Pass {
     }
     void absorb(int k, std::function<Val(Val)> update) override {
       const ValueId v = n_.operand(static_cast<std::size_t>(k));
-      if (pass_.linear_[v]) pass_.ct_[v].absorb(std::move(update));
+      if (pass_.linear_[v]) pass_.ct_.at(v).absorb(std::move(update));
     }
 
    private:
@@ -148,32 +178,33 @@ class Pass {
     const Guard guard_;
   };
 
-  /// The guard of the contributions of n's rule, whose result has the cotangent c.
-  Guard guard_through(const Node& n, const Cotangent& c) const {
+  /// The guard of the contributions of the rule of n, which has one result.
+  Guard guard_through(const Node& n) const {
     const ir::OpDef& op = n.op();
     if (&op == &ops::rows::Select) return {.pred = copier_.env[n.operand(0)]};
-    if (!op.traits.elementwise || !c.guarded()) return {};
-    Guard g = c.guard();
+    if (!op.traits.elementwise || !ct_.has(n.result()) || !ct_.get(n.result()).guarded()) return {};
+    Guard g = ct_.get(n.result()).guard();
     g.spoiled = g.spoiled || &op == &ops::rows::Mul || &op == &ops::rows::Div;
     return g;
   }
 
   void visit(const Node& n) {
     if (!is_linear(n)) return;
-    Vals ct;
-    ct.reserve(n.result_count());
+    ct_in_.clear();
     bool reached = false;
-    const Guard guard = n.result_count() == 1 ? guard_through(n, ct_[n.result()]) : Guard{};
+    const Guard guard = n.result_count() == 1 ? guard_through(n) : Guard{};
     for (std::size_t k = 0; k < n.result_count(); ++k) {
-      Cotangent& c = ct_[n.result(k)];
-      if (c.empty())
-        ct.emplace_back();
-      else if (guard.pred && &n.op() != &ops::rows::Select)
-        ct.push_back(c.unguarded());
-      else
-        ct.push_back(c.get(n.result_types()[k].substitute(copier_.dims)));
-      c = {};
-      reached = reached || ct.back();
+      const ValueId v = n.result(k);
+      if (!ct_.has(v)) {
+        ct_in_.emplace_back();
+        continue;
+      }
+      const Cotangent& c = ct_.get(v);
+      ct_in_.push_back(guard.pred && &n.op() != &ops::rows::Select
+                           ? c.unguarded()
+                           : c.get(n.result_types()[k].substitute(copier_.dims)));
+      ct_.drop(v);
+      reached = true;
     }
     if (!reached) return;
     std::optional<ir::OriginScope> scope;
@@ -189,7 +220,7 @@ class Pass {
       in_types_.push_back(g_.type(v).substitute(copier_.dims));
     }
     if (n.region_kind() != RegionKind::none) {
-      const Vals x = x_;
+      const Vals x = x_, ct = ct_in_;
       const std::vector<Type> in_types = in_types_;
       Mask linear;
       for (ValueId v : n.operands()) linear.push_back(linear_[v]);
@@ -202,13 +233,12 @@ class Pass {
                                ct,
                                copier_.dims,
                                [&](std::size_t k) {
-                                 Cotangent& c = ct_[n.operand(k)];
-                                 const Type t = g_.type(n.operand(k)).substitute(copier_.dims);
-                                 if (!linear_[n.operand(k)] || c.empty() || t.rank() == 0)
-                                   return Val{};
-                                 const Val v = c.get(t);
-                                 c = {};
-                                 return v;
+                                 const ValueId v = n.operand(k);
+                                 const Type t = g_.type(v).substitute(copier_.dims);
+                                 if (!ct_.has(v) || t.rank() == 0) return Val{};
+                                 const Val taken = ct_.get(v).get(t);
+                                 ct_.drop(v);
+                                 return taken;
                                },
                                [&](std::size_t k, Val v) { put(n.operand(k), v); }};
       transpose_region(site);
@@ -224,7 +254,7 @@ class Pass {
     for (Type t : n.result_types()) out_types_.push_back(t.substitute(copier_.dims));
     Sink sink(*this, n, guard);
     try {
-      n.op().transpose.fn({&n.op(), attr.get(), x_, {}, in_types_, out_types_}, ct, sink);
+      n.op().transpose.fn({&n.op(), attr.get(), x_, {}, in_types_, out_types_}, ct_in_, sink);
     } catch (Error& e) {
       if (!e.info().place.known()) e.add_place(n.origin().place);
       throw;
@@ -234,11 +264,11 @@ class Pass {
   Context& ctx_;
   const Graph& g_;
   ir::Copier copier_;
-  std::vector<bool> linear_;
-  std::vector<Cotangent> ct_;
+  std::vector<std::uint8_t> linear_;
+  Cotangents ct_;  ///< of linear values
   std::vector<ValueId> linear_params_;
   // Buffers of the node being visited.
-  Vals x_;
+  Vals x_, ct_in_;
   std::vector<Type> in_types_, out_types_;
 };
 

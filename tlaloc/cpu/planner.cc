@@ -53,6 +53,8 @@ std::shared_ptr<const Program> Planner::run() {
   for (Dim d : out.dims) p.result_dims.push_back(e_.sizes.of(d));
   for (const Value& v : out.results) {
     StorageId s = e_.dense(v, "result");
+    // The first rows of a storage are dense too, but a result is all of one.
+    if (p.storages[s].elements != e_.sizes.of(v.type.elements())) s = e_.copy(v, "result");
     Program::Result r{s, v.type.dtype(), {}};
     for (Dim d : v.type.shape()) r.extents.push_back(e_.sizes.of(d));
     p.results.push_back(std::move(r));

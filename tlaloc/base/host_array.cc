@@ -1,5 +1,6 @@
 #include "tlaloc/base/host_array.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <limits>
@@ -54,6 +55,11 @@ std::size_t checked_bytes(DType type, std::span<const std::int64_t> extents) {
   return static_cast<std::size_t>(bytes);
 }
 
+namespace {
+/// A cache line, and the widest vector register.
+constexpr std::size_t kAlignment = 64;
+}  // namespace
+
 HostArray HostArray::uninitialized(DType type, Extents extents) {
   HostArray a;
   const std::size_t bytes = checked_bytes(type, extents);
@@ -61,10 +67,10 @@ HostArray HostArray::uninitialized(DType type, Extents extents) {
   a.size_ = element_count(extents);
   a.extents_ = std::move(extents);
   a.writable_ = true;
+  // Aligned by hand: an aligned allocation costs several plain ones, and small arrays come and go.
   // At least one byte, so that an empty array still has an identity.
-  auto* memory = static_cast<std::byte*>(
-      ::operator new(bytes ? bytes : 1, std::align_val_t{64}, std::nothrow));
-  if (!memory) {
+  void* block = ::operator new(std::max<std::size_t>(bytes, 1) + kAlignment - 1, std::nothrow);
+  if (!block) {
     throw EnvironmentError({"TL-MEM-001",
                             "allocate",
                             "could not allocate " + std::to_string(bytes) + " bytes for " +
@@ -72,9 +78,10 @@ HostArray HostArray::uninitialized(DType type, Extents extents) {
                             "free memory or use smaller extents",
                             {}});
   }
-  a.owner_ = std::shared_ptr<const void>(static_cast<const void*>(memory), [](const void* p) {
-    ::operator delete(const_cast<void*>(p), std::align_val_t{64});
-  });
+  const auto start = reinterpret_cast<std::uintptr_t>(block);
+  void* memory = static_cast<std::byte*>(block) + (kAlignment - start % kAlignment) % kAlignment;
+  a.owner_ = std::shared_ptr<const void>(static_cast<const void*>(memory),
+                                         [block](const void*) { ::operator delete(block); });
   a.data_ = memory;
   return a;
 }

@@ -122,14 +122,15 @@ class CpuBound final : public Bound {
                        "run it on interp_backend()",
                        {}});
     }
-    std::vector<const void*> memory(all_.size());
+    std::vector<const void*> memory(signature.aliases.empty() ? 0 : all_.size());
     RunInputs in;
+    in.args.reserve(buffers.size());
     in.options = &options;
     in.donated = options.donate;
     for (std::size_t i = 0; i < buffers.size(); ++i) {
       const bool donated = !options.donate.empty() && options.donate[i];
       in.args.push_back(on_host(buffers[i], donated));
-      memory[inputs_[i]] = in.args.back().data();
+      if (!memory.empty()) memory[inputs_[i]] = in.args.back().data();
     }
     buffers.clear();
 
@@ -161,6 +162,7 @@ class CpuBound final : public Bound {
       }
     }
     RunResult r;
+    r.outputs.reserve(out.results.size());
     for (HostArray& a : out.results) r.outputs.emplace_back(std::move(a));
     r.result_dims = std::move(out.dims);
     return r;

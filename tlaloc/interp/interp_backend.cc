@@ -69,12 +69,13 @@ class InterpBound final : public Bound {
   RunResult run(std::vector<Buffer> buffers, const RunOptions& options) const override {
     const Signature& signature = compiled_->signature;
     check_run(signature, inputs_, buffers.size(), options);
-    std::vector<const void*> memory(all_.size());
+    std::vector<const void*> memory(signature.aliases.empty() ? 0 : all_.size());
     Arrays args;
+    args.reserve(buffers.size());
     for (std::size_t i = 0; i < buffers.size(); ++i) {
       const bool donated = !options.donate.empty() && options.donate[i];
       args.push_back(on_host(buffers[i], donated));
-      memory[inputs_[i]] = args.back().data();
+      if (!memory.empty()) memory[inputs_[i]] = args.back().data();
     }
     buffers.clear();
 
@@ -105,6 +106,7 @@ class InterpBound final : public Bound {
       }
     }
     RunResult r;
+    r.outputs.reserve(out.results.size());
     for (HostArray& a : out.results) r.outputs.emplace_back(std::move(a));
     r.result_dims = std::move(out.result_dims);
     return r;

@@ -1,6 +1,7 @@
 #include "tlaloc/lang/apply.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "tlaloc/base/error.h"
@@ -35,7 +36,9 @@ runtime::RunResult run_graph(ir::GraphRef g, std::vector<HostArray> args, runtim
   options.donate.assign(inputs.size(), true);  // the buffers; an array that others hold stays
   options.dims = std::move(dims);
   options.check_nan = nan_mode();
-  return default_backend().compile(std::move(g), {.run_once = true})->run(std::move(inputs), options);
+  return default_backend()
+      .compile(std::move(g), {.run_once = true})
+      ->run(std::move(inputs), options);
 }
 
 std::vector<Ref> as_refs(const ir::Graph& g, const runtime::RunResult& r,
@@ -51,51 +54,101 @@ std::vector<Ref> as_refs(const ir::Graph& g, const runtime::RunResult& r,
 
 namespace {
 
-std::vector<Ref> record(const OpCall& call, std::span<const Ref> operands,
-                        std::vector<std::vector<AxisLabel>>& labels, const EmitAll& emit) {
+ir::Vals record(const OpCall& call, std::span<const Ref> operands, EmitAll emit) {
   const ir::Vals in = as_vals(operands);
   const ir::OriginScope origin(origin_of(call));
-  const ir::Vals vals = emit(in);
-  labels.resize(vals.size());
-  std::vector<Ref> out;
-  for (std::size_t k = 0; k < vals.size(); ++k) {
-    out.push_back(make_traced(vals[k], std::move(labels[k])));
-  }
-  return out;
+  return emit(in);
 }
 
-std::vector<Ref> evaluate(const OpCall& call, std::span<const Ref> operands,
-                          std::vector<std::vector<AxisLabel>>& labels, const EmitAll& emit) {
-  ir::GraphRef g;
-  {
-    ir::Builder builder(call.name);
-    const ir::OriginScope origin(origin_of(call));
-    ir::Vals in;
-    for (const Ref& x : operands) in.push_back(builder.param(node(x).type));
-    g = builder.build(emit(in));
+EagerRun compile(const OpCall& call, std::span<const Ref> operands, ir::OriginRef place,
+                 EmitAll emit) {
+  ir::Builder builder(call.name);
+  const ir::OriginScope origin(std::move(place));
+  ir::Vals in;
+  for (const Ref& x : operands) in.push_back(builder.param(node(x).type));
+  const ir::GraphRef g = builder.build(emit(in));
+  return std::make_shared<const Eager>(Eager{g, default_backend().compile(g)->bind({})});
+}
+
+/// On more elements than this the arithmetic costs more than compiling, and the memory that a
+/// compiled graph keeps from run to run would add up.
+constexpr std::int64_t kMostElementsKept = 1 << 16;
+
+/// True if all values of g, those of its regions included, have so few elements together. Subtracts
+/// them from `left`.
+bool is_small(const ir::Graph& g, std::int64_t& left) {
+  for (ir::ValueId v = 0; v < g.value_count(); ++v) {
+    const ir::Dim n = g.type(v).elements();
+    if (!n.is_constant() || n.constant() > left) return false;
+    left -= n.constant();
   }
-  std::vector<HostArray> args;
-  for (const Ref& x : operands) args.push_back(node(x).array);
-  const runtime::RunResult run = run_graph(g, std::move(args));
-  return as_refs(*g, run, std::move(labels));
+  for (std::uint32_t i = 0; i < g.node_count(); ++i) {
+    for (const ir::Region& r : g.node(i).regions()) {
+      if (!is_small(*r.graph, left)) return false;
+    }
+  }
+  return true;
+}
+
+EagerRun compiled(const OpCall& call, const void* site, std::span<const Ref> operands,
+                  EmitAll emit) {
+  std::array<ir::Type, 8> types;
+  // With NaNs checked, errors of a run name the place that was compiled.
+  if (!call.variant.known() || operands.size() > types.size() || nan_mode()) {
+    return compile(call, operands, origin_of(call), emit);
+  }
+  for (std::size_t k = 0; k < operands.size(); ++k) types[k] = node(operands[k]).type;
+  const EagerKey key{call.name, site, call.variant, std::span(types).first(operands.size())};
+  EagerRun eager = find_compiled(key);
+  if (eager) return eager;
+  // Without a place, which differs from call to call: an error gets the caller's.
+  eager = compile(call, operands, nullptr, emit);
+  std::int64_t left = kMostElementsKept;
+  if (is_small(*eager->graph, left)) remember_compiled(key, eager);
+  return eager;
+}
+
+runtime::RunResult run(const Eager& eager, std::span<const Ref> operands) {
+  std::vector<runtime::Buffer> inputs;
+  inputs.reserve(operands.size());
+  for (const Ref& x : operands) inputs.push_back(default_backend().upload(node(x).array));
+  runtime::RunOptions options;
+  options.donate.assign(operands.size(), true);  // the buffers; the arrays have other holders
+  options.check_nan = nan_mode();
+  return eager.run->run(std::move(inputs), options);
 }
 
 }  // namespace
 
 std::vector<Ref> apply_all(const OpCall& call, std::span<const Ref> operands,
-                           std::vector<std::vector<AxisLabel>> labels, const EmitAll& emit) {
+                           std::vector<std::vector<AxisLabel>> labels, EmitAll emit) {
   return with_place(call.where, [&] {
-    return any_traced(operands) ? record(call, operands, labels, emit)
-                                : evaluate(call, operands, labels, emit);
+    if (!any_traced(operands)) {
+      const EagerRun eager = compiled(call, emit.site(), operands, emit);
+      return as_refs(*eager->graph, run(*eager, operands), std::move(labels));
+    }
+    const ir::Vals vals = record(call, operands, emit);
+    labels.resize(vals.size());
+    std::vector<Ref> out;
+    for (std::size_t k = 0; k < vals.size(); ++k) {
+      out.push_back(make_traced(vals[k], std::move(labels[k])));
+    }
+    return out;
   });
 }
 
 Ref apply(const OpCall& call, std::span<const Ref> operands, std::vector<AxisLabel> labels,
-          const Emit& emit) {
-  std::vector<std::vector<AxisLabel>> all;
-  all.push_back(std::move(labels));
-  return std::move(apply_all(call, operands, std::move(all),
-                             [&](std::span<const ir::Val> in) { return ir::Vals{emit(in)}; })[0]);
+          Emit emit) {
+  const auto all = [&](std::span<const ir::Val> in) { return ir::Vals{emit(in)}; };
+  return with_place(call.where, [&] {
+    if (any_traced(operands)) {
+      return make_traced(record(call, operands, all)[0], std::move(labels));
+    }
+    const EagerRun eager = compiled(call, emit.site(), operands, all);
+    const ir::Graph& g = *eager->graph;
+    return make_concrete(run(*eager, operands).outputs[0].to_host(), std::move(labels),
+                         g.type(g.results()[0]).encoding());
+  });
 }
 
 void require_same(const OpCall& call, const char* code, const Ref& a, int i, const Ref& b, int j) {

@@ -61,7 +61,7 @@ Dim bound_of(Dim size, std::int64_t bound) { return bound < 0 ? size + bound : D
 }  // namespace
 
 Ref concat(std::span<const Ref> xs, int axis, AxesSpec axes, Where where) {
-  const OpCall call{"concat", where};
+  const OpCall call{"concat", where, Variant::of(axis)};
   return with_place(where, [&] {
     require_parts(call, xs, axis, true);
     return apply(call, xs, kept_labels(xs[0], axes),
@@ -70,7 +70,7 @@ Ref concat(std::span<const Ref> xs, int axis, AxesSpec axes, Where where) {
 }
 
 Ref stack(std::span<const Ref> xs, int axis, AxesSpec axes, Where where) {
-  const OpCall call{"stack", where};
+  const OpCall call{"stack", where, Variant::of(axis)};
   return with_place(where, [&] {
     require_parts(call, xs, axis, false);
     return apply(call, xs, axes, [&](std::span<const Val> in) {
@@ -82,7 +82,7 @@ Ref stack(std::span<const Ref> xs, int axis, AxesSpec axes, Where where) {
 }
 
 void split(const Ref& x, int axis, std::span<Ref> parts, AxesSpec axes, Where where) {
-  const OpCall call{"split", where};
+  const OpCall call{"split", where, Variant::of(axis, parts.size())};
   with_place(where, [&] {
     const Dim size = node(x).type.dim(axis);
     const Dim count(static_cast<std::int64_t>(parts.size()));
@@ -113,7 +113,7 @@ void split(const Ref& x, int axis, std::span<Ref> parts, AxesSpec axes, Where wh
 
 Ref slice(const Ref& x, int axis, std::int64_t low, std::int64_t high, std::int64_t step,
           AxesSpec axes, Where where) {
-  const OpCall call{"slice", where};
+  const OpCall call{"slice", where, Variant::of(axis, low, high, step)};
   return with_place(where, [&] {
     const Dim size = node(x).type.dim(axis);
     const Dim from = bound_of(size, low), to = bound_of(size, high);
@@ -134,8 +134,8 @@ Ref slice(const Ref& x, int axis, std::int64_t low, std::int64_t high, std::int6
 
 Ref pad(const Ref& x, std::span<const std::int64_t> low, std::span<const std::int64_t> high,
         std::span<const std::int64_t> interior, const Ref& value, AxesSpec axes, Where where) {
-  return apply({"pad", where}, std::array{x, value}, kept_labels(x, axes),
-               [&](std::span<const Val> in) {
+  return apply({"pad", where, Variant::of(low, high, interior)}, std::array{x, value},
+               kept_labels(x, axes), [&](std::span<const Val> in) {
                  const auto dims = [](std::span<const std::int64_t> v) {
                    return std::vector<Dim>(v.begin(), v.end());
                  };
@@ -144,7 +144,7 @@ Ref pad(const Ref& x, std::span<const std::int64_t> low, std::span<const std::in
 }
 
 Ref reverse(const Ref& x, std::span<const int> over, AxesSpec axes, Where where) {
-  return apply({"reverse", where}, std::array{x}, kept_labels(x, axes),
+  return apply({"reverse", where, Variant::of(over)}, std::array{x}, kept_labels(x, axes),
                [&](std::span<const Val> in) {
                  std::vector<std::int64_t> sorted(over.begin(), over.end());
                  std::ranges::sort(sorted);
@@ -153,7 +153,7 @@ Ref reverse(const Ref& x, std::span<const int> over, AxesSpec axes, Where where)
 }
 
 Ref tile(const Ref& x, std::span<const std::int64_t> counts, AxesSpec axes, Where where) {
-  const OpCall call{"tile", where};
+  const OpCall call{"tile", where, Variant::of(counts)};
   return apply(call, std::array{x}, kept_labels(x, axes), [&](std::span<const Val> in) {
     if (counts.size() != usize(in[0].rank())) {
       throw UserError({"TL-RANK-001",
@@ -183,7 +183,7 @@ Ref tile(const Ref& x, std::span<const std::int64_t> counts, AxesSpec axes, Wher
 }
 
 Ref repeat(const Ref& x, int axis, std::int64_t count, AxesSpec axes, Where where) {
-  const OpCall call{"repeat", where};
+  const OpCall call{"repeat", where, Variant::of(axis, count)};
   return apply(call, std::array{x}, kept_labels(x, axes), [&](std::span<const Val> in) {
     if (count < 0) {
       throw UserError({"TL-SHAPE-007",

@@ -1,6 +1,7 @@
 // General contraction, two operands at a time, over dot_general.
 #include <algorithm>
 #include <array>
+#include <ranges>
 #include <string>
 #include <vector>
 
@@ -119,7 +120,8 @@ void require_agreeing(const OpCall& call, std::span<const Labeled> operands) {
 
 Ref einsum(std::span<const Labeled> operands, std::span<const int> result, AxesSpec axes,
            Where where) {
-  const OpCall call{"einsum", where};
+  const auto labels = operands | std::views::transform(&Labeled::labels);
+  const OpCall call{"einsum", where, Variant::of(result, labels)};
   return with_place(where, [&] {
     require_agreeing(call, operands);
     std::vector<Ref> values;

@@ -59,7 +59,7 @@ Val wrapped(Val indices, Dim size) {
 }  // namespace
 
 Ref take(const Ref& x, int axis, const Ref& indices, AxesSpec axes, Where where, Outside outside) {
-  const OpCall call{"take", where};
+  const OpCall call{"take", where, Variant::of(axis, outside)};
   return with_place(where, [&] {
     require_axis(call, x, axis);
     require_integers(call, indices);
@@ -72,7 +72,7 @@ Ref take(const Ref& x, int axis, const Ref& indices, AxesSpec axes, Where where,
 }
 
 Ref take_along_axis(const Ref& x, int axis, const Ref& indices, AxesSpec axes, Where where) {
-  const OpCall call{"take_along_axis", where};
+  const OpCall call{"take_along_axis", where, Variant::of(axis)};
   return with_place(where, [&] {
     require_axis(call, x, axis);
     require_integers(call, indices);
@@ -115,7 +115,7 @@ Ref scatter(ScatterOp op, const Ref& x, int axis, const Ref& indices, const Ref&
        {"scatter_max", ops::Update::max},
        {"scatter_set", ops::Update::set}}};
   const Row& row = kRows[static_cast<std::size_t>(op)];
-  const OpCall call{row.name, where};
+  const OpCall call{row.name, where, Variant::of(axis)};
   return with_place(where, [&] {
     require_axis(call, x, axis);
     require_integers(call, indices);

@@ -47,8 +47,9 @@ void require_window(const char* op, const WindowSpec& w) {
 /// A reduction by `f(x, axes)`; the axes stay as literal 1s when `keep`.
 template <class F>
 Ref reduce_by(const char* name, const Ref& x, std::span<const int> over, bool keep, AxesSpec axes,
-              Where where, const F& f) {
-  return apply({name, where}, std::array{x}, axes, [&](std::span<const Val> in) {
+              Where where, const F& f, std::int64_t parameter = 0) {
+  const OpCall call{name, where, Variant::of(over, keep, parameter)};
+  return apply(call, std::array{x}, axes, [&](std::span<const Val> in) {
     require_floats(name, in[0], 0);
     std::vector<std::int64_t> sorted(over.begin(), over.end());
     std::ranges::sort(sorted);
@@ -85,8 +86,9 @@ Ref mean(const Ref& x, std::span<const int> over, bool keep, AxesSpec axes, Wher
 }
 Ref variance(const Ref& x, std::span<const int> over, std::int64_t ddof, bool keep, AxesSpec axes,
              Where where) {
-  return reduce_by("variance", x, over, keep, axes, where,
-                   [&](Val v, auto a) { return ops::variance(v, a, ddof); });
+  return reduce_by(
+      "variance", x, over, keep, axes, where,
+      [&](Val v, auto a) { return ops::variance(v, a, ddof); }, ddof);
 }
 Ref norm(const Ref& x, std::span<const int> over, bool keep, AxesSpec axes, Where where) {
   return reduce_by("norm", x, over, keep, axes, where,
@@ -101,8 +103,8 @@ Ref activation(Activation op, const Ref& x, double parameter, AxesSpec axes, Whe
   constexpr std::array<const char*, static_cast<std::size_t>(Activation::count)> kNames{
       "relu", "relu6",    "leaky_relu",   "elu",        "gelu", "gelu_tanh",
       "silu", "softplus", "hard_sigmoid", "hard_swish", "mish", "log_sigmoid"};
-  return apply({kNames[static_cast<std::size_t>(op)], where}, std::array{x}, axes,
-               [&](std::span<const Val> in) {
+  return apply({kNames[static_cast<std::size_t>(op)], where, Variant::of(parameter)}, std::array{x},
+               axes, [&](std::span<const Val> in) {
                  const Val v = in[0];
                  switch (op) {
                    case Activation::relu:
@@ -137,15 +139,15 @@ Ref activation(Activation op, const Ref& x, double parameter, AxesSpec axes, Whe
 }
 
 Ref softmax(const Ref& x, int axis, AxesSpec axes, Where where) {
-  return apply({"softmax", where}, std::array{x}, axes,
+  return apply({"softmax", where, Variant::of(axis)}, std::array{x}, axes,
                [&](std::span<const Val> in) { return ops::softmax(in[0], axis); });
 }
 Ref log_softmax(const Ref& x, int axis, AxesSpec axes, Where where) {
-  return apply({"log_softmax", where}, std::array{x}, axes,
+  return apply({"log_softmax", where, Variant::of(axis)}, std::array{x}, axes,
                [&](std::span<const Val> in) { return ops::log_softmax(in[0], axis); });
 }
 Ref cross_entropy(const Ref& logits, const Ref& ids, AxesSpec axes, Where where) {
-  const OpCall call{"cross_entropy", where};
+  const OpCall call{"cross_entropy", where, Variant::of()};
   return with_place(where, [&] {
     for (int i = 0; i < core::rank(ids); ++i) require_same(call, "TL-SHAPE-006", logits, i, ids, i);
     return apply(call, std::array{logits, ids}, axes,
@@ -154,18 +156,21 @@ Ref cross_entropy(const Ref& logits, const Ref& ids, AxesSpec axes, Where where)
 }
 Ref layer_norm(const Ref& x, const Ref& scale, const Ref& bias, double epsilon, AxesSpec axes,
                Where where) {
-  return apply({"layer_norm", where}, given({x, scale, bias}), axes, [&](std::span<const Val> in) {
-    require_floats("layer_norm", in[0], 1);
-    std::size_t next = 1;
-    const Val s = scale ? in[next++] : Val{}, b = bias ? in[next++] : Val{};
-    return ops::layer_norm(in[0], s, b, epsilon);
-  });
+  return apply({"layer_norm", where,
+                Variant::of(static_cast<bool>(scale), static_cast<bool>(bias), epsilon)},
+               given({x, scale, bias}), axes, [&](std::span<const Val> in) {
+                 require_floats("layer_norm", in[0], 1);
+                 std::size_t next = 1;
+                 const Val s = scale ? in[next++] : Val{}, b = bias ? in[next++] : Val{};
+                 return ops::layer_norm(in[0], s, b, epsilon);
+               });
 }
 Ref rms_norm(const Ref& x, const Ref& scale, double epsilon, AxesSpec axes, Where where) {
-  return apply({"rms_norm", where}, given({x, scale}), axes, [&](std::span<const Val> in) {
-    require_floats("rms_norm", in[0], 1);
-    return ops::rms_norm(in[0], scale ? in[1] : Val{}, epsilon);
-  });
+  return apply({"rms_norm", where, Variant::of(static_cast<bool>(scale), epsilon)},
+               given({x, scale}), axes, [&](std::span<const Val> in) {
+                 require_floats("rms_norm", in[0], 1);
+                 return ops::rms_norm(in[0], scale ? in[1] : Val{}, epsilon);
+               });
 }
 Ref attention(const Ref& q, const Ref& k, const Ref& v, const Ref& mask,
               const AttentionOptions& options, AxesSpec axes, Where where) {
@@ -182,15 +187,16 @@ Ref attention(const Ref& q, const Ref& k, const Ref& v, const Ref& mask,
 }
 Ref rope(const Ref& x, const Ref& positions, double base, bool interleaved, AxesSpec axes,
          Where where) {
-  return apply({"rope", where}, std::array{x, positions}, axes, [&](std::span<const Val> in) {
-    require_floats("rope", in[0], 1);
-    const Val p =
-        ops::broadcast_to(in[1], in[0].shape().first(static_cast<std::size_t>(in[0].rank()) - 1));
-    return ops::rope(in[0], p, base, interleaved);
-  });
+  return apply({"rope", where, Variant::of(base, interleaved)}, std::array{x, positions}, axes,
+               [&](std::span<const Val> in) {
+                 require_floats("rope", in[0], 1);
+                 const Val p = ops::broadcast_to(
+                     in[1], in[0].shape().first(static_cast<std::size_t>(in[0].rank()) - 1));
+                 return ops::rope(in[0], p, base, interleaved);
+               });
 }
 Ref swiglu(const Ref& gate, const Ref& up, AxesSpec axes, Where where) {
-  return apply({"swiglu", where}, std::array{gate, up}, axes,
+  return apply({"swiglu", where, Variant::of()}, std::array{gate, up}, axes,
                [](std::span<const Val> in) { return ops::swiglu(in[0], in[1]); });
 }
 

@@ -115,7 +115,7 @@ const ir::OpDef& row(const char* name) {
 const char* name_of(BinaryOp op) { return kBinary[index(op)].name; }
 
 Ref unary(UnaryOp op, const Ref& x, AxesSpec axes, Where where) {
-  const OpCall call{kUnary[index(op)], where};
+  const OpCall call{kUnary[index(op)], where, Variant::of()};
   return apply(call, std::array{x}, axes, [&](std::span<const Val> in) {
     return ir::Builder::current().emit(row(call.name), nullptr, {in[0]});
   });
@@ -128,7 +128,7 @@ double unary_number(UnaryOp op, DType dtype, double x, Where where) {
 Ref binary(BinaryOp op, const Ref& a, std::span<const int> axis_of_a, const Ref& b,
            std::span<const int> axis_of_b, AxesSpec axes, Where where) {
   const BinaryRow& r = kBinary[index(op)];
-  const OpCall call{r.name, where};
+  const OpCall call{r.name, where, Variant::of(axes.size(), axis_of_a, axis_of_b)};
   return with_place(where, [&] {
     Broadcast shape(call, axes.size());
     shape.add(a, axis_of_a);
@@ -144,7 +144,7 @@ Ref binary(BinaryOp op, const Ref& a, std::span<const int> axis_of_a, const Ref&
 Ref select(const Ref& p, std::span<const int> axis_of_p, const Ref& a,
            std::span<const int> axis_of_a, const Ref& b, std::span<const int> axis_of_b,
            AxesSpec axes, Where where) {
-  const OpCall call{"select", where};
+  const OpCall call{"select", where, Variant::of(axes.size(), axis_of_p, axis_of_a, axis_of_b)};
   return with_place(where, [&] {
     Broadcast shape(call, axes.size());
     shape.add(p, axis_of_p);
@@ -158,13 +158,13 @@ Ref select(const Ref& p, std::span<const int> axis_of_p, const Ref& a,
 }
 
 Ref convert(const Ref& x, DType dtype, AxesSpec axes, Where where) {
-  return apply({"convert", where}, std::array{x}, axes,
+  return apply({"convert", where, Variant::of(dtype)}, std::array{x}, axes,
                [&](std::span<const Val> in) { return ops::convert(in[0], dtype); });
 }
 
 Ref reduce(ReduceOp op, const Ref& x, std::span<const int> over, bool keep, AxesSpec axes,
            Where where) {
-  const OpCall call{kReduce[index(op)], where};
+  const OpCall call{kReduce[index(op)], where, Variant::of(over, keep)};
   return apply(call, std::array{x}, axes, [&](std::span<const Val> in) {
     if ((op == ReduceOp::all || op == ReduceOp::any) && in[0].dtype() != DType::boolean) {
       throw UserError({"TL-DTYPE-003",

@@ -29,7 +29,7 @@ int axis_in(const OpCall& call, const Ref& x, int axis) {
 Ref cumulative(CumulativeOp op, const Ref& x, int axis, bool reverse, AxesSpec axes, Where where) {
   constexpr std::array<const char*, static_cast<std::size_t>(CumulativeOp::count)> kNames{
       "cumsum", "cumprod", "cummax", "cummin", "cumlogsumexp"};
-  const OpCall call{kNames[static_cast<std::size_t>(op)], where};
+  const OpCall call{kNames[static_cast<std::size_t>(op)], where, Variant::of(axis, reverse)};
   const int at = axis_in(call, x, axis);
   return apply(call, std::array{x}, axes, [&](std::span<const Val> in) {
     const ops::Running r{reverse, false};
@@ -52,19 +52,19 @@ Ref cumulative(CumulativeOp op, const Ref& x, int axis, bool reverse, AxesSpec a
 }
 
 Ref sort(const Ref& x, int axis, bool descending, AxesSpec axes, Where where) {
-  const OpCall call{"sort", where};
+  const OpCall call{"sort", where, Variant::of(axis, descending)};
   const int at = axis_in(call, x, axis);
   return apply(call, std::array{x}, axes,
                [&](std::span<const Val> in) { return ops::sort(in[0], at, descending).values; });
 }
 Ref argsort(const Ref& x, int axis, bool descending, AxesSpec axes, Where where) {
-  const OpCall call{"argsort", where};
+  const OpCall call{"argsort", where, Variant::of(axis, descending)};
   const int at = axis_in(call, x, axis);
   return apply(call, std::array{x}, axes,
                [&](std::span<const Val> in) { return ops::sort(in[0], at, descending).positions; });
 }
 void top_k(const Ref& x, std::int64_t k, Ref& values, Ref& positions, AxesSpec axes, Where where) {
-  const OpCall call{"top_k", where};
+  const OpCall call{"top_k", where, Variant::of(k)};
   const int last = axis_in(call, x, -1);
   const auto labels = labels_of(axes);
   auto r = apply_all(call, std::array{x}, {labels, labels}, [&](std::span<const Val> in) {
@@ -80,7 +80,7 @@ void top_k(const Ref& x, std::int64_t k, Ref& values, Ref& positions, AxesSpec a
   positions = std::move(r[1]);
 }
 Ref arg_extreme(bool largest, const Ref& x, int axis, bool keep, AxesSpec axes, Where where) {
-  const OpCall call{largest ? "argmax" : "argmin", where};
+  const OpCall call{largest ? "argmax" : "argmin", where, Variant::of(axis, keep)};
   const bool all = axis == -1;
   const int at = all ? 0 : axis_in(call, x, axis);
   return apply(call, std::array{x}, axes, [&](std::span<const Val> in) {

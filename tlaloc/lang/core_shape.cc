@@ -120,16 +120,18 @@ Val broadcast_val(Val v, std::span<const int> axis_of_v, std::span<const Dim> sh
 }
 
 Ref transpose(const Ref& x, std::span<const int> permutation, AxesSpec axes, Where where) {
-  return apply({"transpose", where}, std::array{x}, axes, [&](std::span<const Val> in) {
-    return ops::transpose(in[0], std::vector<std::int64_t>(permutation.begin(), permutation.end()));
-  });
+  return apply({"transpose", where, Variant::of(permutation)}, std::array{x}, axes,
+               [&](std::span<const Val> in) {
+                 return ops::transpose(
+                     in[0], std::vector<std::int64_t>(permutation.begin(), permutation.end()));
+               });
 }
 
 Ref reshape(const Ref& x, std::span<const int> from, AxesSpec axes, Where where) {
   const OpCall call{"reshape", where};
   return with_place(where, [&] {
     const std::vector<Dim> shape = reshape_target(call, x, from, axes);
-    return apply(call, std::array{x}, axes,
+    return apply({call.name, where, Variant::of(shape)}, std::array{x}, axes,
                  [&](std::span<const Val> in) { return ops::reshape(in[0], shape); });
   });
 }
@@ -174,7 +176,7 @@ Ref broadcast(const Ref& x, std::span<const int> axis_of_x, std::span<const Ref>
       if (!sizes[i]) sizes[i] = size_of_axis(call, axes, static_cast<int>(i), size_like);
       shape.push_back(*sizes[i]);
     }
-    return apply(call, std::array{x}, axes,
+    return apply({call.name, where, Variant::of(axis_of_x, shape)}, std::array{x}, axes,
                  [&](std::span<const Val> in) { return broadcast_val(in[0], axis_of_x, shape); });
   });
 }

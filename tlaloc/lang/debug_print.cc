@@ -8,7 +8,7 @@ namespace tlaloc::core {
 void debug_print(const char* format, std::span<const Ref> values, Where where) {
   const OpCall call{"debug_print", where};
   with_place(where, [&] {
-    const EmitAll emit = [&](std::span<const ir::Val> in) {
+    const auto emit = [&](std::span<const ir::Val> in) {
       ops::debug_print(format, in);
       return ir::Vals();
     };

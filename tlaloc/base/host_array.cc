@@ -43,9 +43,10 @@ std::int64_t element_count(std::span<const std::int64_t> extents) {
   return n;
 }
 
-std::size_t checked_bytes(DType type, std::span<const std::int64_t> extents) {
+namespace {
+std::size_t bytes_of(DType type, std::int64_t elements, std::span<const std::int64_t> extents) {
   std::int64_t bytes = 0;
-  if (__builtin_mul_overflow(element_count(extents), std::int64_t{byte_size(type)}, &bytes)) {
+  if (__builtin_mul_overflow(elements, std::int64_t{byte_size(type)}, &bytes)) {
     throw UserError({"TL-SIZE-001",
                      "shape",
                      "the size in bytes of " + to_string(extents) + " overflows 64 bits",
@@ -54,23 +55,59 @@ std::size_t checked_bytes(DType type, std::span<const std::int64_t> extents) {
   }
   return static_cast<std::size_t>(bytes);
 }
+}  // namespace
+
+std::size_t checked_bytes(DType type, std::span<const std::int64_t> extents) {
+  return bytes_of(type, element_count(extents), extents);
+}
 
 namespace {
+
 /// A cache line, and the widest vector register.
 constexpr std::size_t kAlignment = 64;
+
+/// Makes room for elements behind a reference count, so that an array is one allocation. Aligned by
+/// hand: an aligned allocation costs several plain ones, and small arrays come and go.
+template <class T>
+struct WithRoom {
+  using value_type = T;
+  std::size_t bytes;
+  void** room;  ///< where to tell the caller; of no use afterwards
+
+  WithRoom(std::size_t n, void** where) : bytes(n), room(where) {}
+  template <class U>
+  WithRoom(const WithRoom<U>& o) : bytes(o.bytes), room(o.room) {}  // NOLINT: allocators convert
+  template <class U>
+  bool operator==(const WithRoom<U>&) const {
+    return true;
+  }
+
+  T* allocate(std::size_t) {
+    void* p = ::operator new(sizeof(T) + kAlignment - 1 + bytes);
+    const auto after = reinterpret_cast<std::uintptr_t>(p) + sizeof(T);
+    *room = static_cast<std::byte*>(p) + sizeof(T) + (kAlignment - after % kAlignment) % kAlignment;
+    return static_cast<T*>(p);
+  }
+  void deallocate(T* p, std::size_t) { ::operator delete(p); }
+};
+struct Nothing {};
+
 }  // namespace
 
 HostArray HostArray::uninitialized(DType type, Extents extents) {
   HostArray a;
-  const std::size_t bytes = checked_bytes(type, extents);
-  a.dtype_ = type;
   a.size_ = element_count(extents);
+  const std::size_t bytes = bytes_of(type, a.size_, extents);
+  a.dtype_ = type;
   a.extents_ = std::move(extents);
   a.writable_ = true;
-  // Aligned by hand: an aligned allocation costs several plain ones, and small arrays come and go.
-  // At least one byte, so that an empty array still has an identity.
-  void* block = ::operator new(std::max<std::size_t>(bytes, 1) + kAlignment - 1, std::nothrow);
-  if (!block) {
+  try {
+    void* room = nullptr;
+    // At least one byte, so that an empty array still has an identity.
+    const WithRoom<Nothing> allocator(std::max<std::size_t>(bytes, 1), &room);
+    a.owner_ = std::allocate_shared<const Nothing>(allocator);
+    a.data_ = room;
+  } catch (const std::bad_alloc&) {
     throw EnvironmentError({"TL-MEM-001",
                             "allocate",
                             "could not allocate " + std::to_string(bytes) + " bytes for " +
@@ -78,11 +115,6 @@ HostArray HostArray::uninitialized(DType type, Extents extents) {
                             "free memory or use smaller extents",
                             {}});
   }
-  const auto start = reinterpret_cast<std::uintptr_t>(block);
-  void* memory = static_cast<std::byte*>(block) + (kAlignment - start % kAlignment) % kAlignment;
-  a.owner_ = std::shared_ptr<const void>(static_cast<const void*>(memory),
-                                         [block](const void*) { ::operator delete(block); });
-  a.data_ = memory;
   return a;
 }
 

@@ -1,6 +1,7 @@
 #include "tlaloc/cpu/cpu_backend.h"
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 #include <utility>
 
@@ -38,27 +39,42 @@ class Runner {
     if (image_) native_ = reinterpret_cast<NativeFn>(image_->address("run"));
   }
 
-  RunOutputs run(RunInputs in) const {
-    std::unique_ptr<Frame> frame;
-    {
-      const std::scoped_lock lock(mutex_);
-      if (!frames_.empty()) {
-        frame = std::move(frames_.back());
-        frames_.pop_back();
-      }
-    }
-    if (!frame) frame = std::make_unique<Frame>(*program_);
+  RunOutputs run(const RunInputs& in) const {
+    std::unique_ptr<Frame> frame = take();
     // A run that fails leaves nothing behind that the next one relies on.
-    RunOutputs out = run_program(*program_, *frame, std::move(in), native_);
-    const std::scoped_lock lock(mutex_);
-    frames_.push_back(std::move(frame));
+    RunOutputs out = run_program(*program_, *frame, in, native_);
+    give(std::move(frame));
     return out;
   }
+  ~Runner() { delete spare_.load(std::memory_order_acquire); }
 
  private:
+  // One frame waits without the lock: most callers are one thread.
+  std::unique_ptr<Frame> take() const {
+    if (Frame* f = spare_.exchange(nullptr, std::memory_order_acquire)) {
+      return std::unique_ptr<Frame>(f);
+    }
+    const std::scoped_lock lock(mutex_);
+    if (frames_.empty()) return std::make_unique<Frame>(*program_);
+    std::unique_ptr<Frame> f = std::move(frames_.back());
+    frames_.pop_back();
+    return f;
+  }
+  void give(std::unique_ptr<Frame> f) const {
+    Frame* none = nullptr;
+    if (spare_.compare_exchange_strong(none, f.get(), std::memory_order_release,
+                                       std::memory_order_relaxed)) {
+      static_cast<void>(f.release());
+      return;
+    }
+    const std::scoped_lock lock(mutex_);
+    frames_.push_back(std::move(f));
+  }
+
   std::shared_ptr<const Program> program_;
   std::shared_ptr<const LoadedImage> image_;
   NativeFn native_ = nullptr;
+  mutable std::atomic<Frame*> spare_ = nullptr;
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<Frame>> frames_;
 };
@@ -69,10 +85,12 @@ struct Compiled {
       : graph(std::move(g)),
         signature(signature_of(*graph, options)),
         run_once(options.run_once),
+        bind(graph),
         runner(graph, options.run_once) {}
   ir::GraphRef graph;
   Signature signature;
   bool run_once;
+  ArgumentBinder bind;
   Runner runner;
 };
 
@@ -81,7 +99,7 @@ class CpuBound final : public Bound {
   CpuBound(std::shared_ptr<const Compiled> c, std::map<std::size_t, Buffer> params)
       : compiled_(std::move(c)), all_(compiled_->graph->param_count()) {
     std::vector<bool> bound(all_.size());
-    Arrays args;
+    std::vector<const HostArray*> args;
     for (auto& [k, buffer] : params) {
       if (k >= all_.size()) {
         throw UserError({"TL-BIND-001",
@@ -93,7 +111,7 @@ class CpuBound final : public Bound {
       check_alias_of_bound(compiled_->signature, k);
       bound[k] = true;
       all_[k] = on_host(buffer, false);
-      args.push_back(all_[k]);
+      args.push_back(&all_[k]);
     }
     for (std::size_t k = 0; k < all_.size(); ++k) {
       if (!bound[k]) inputs_.push_back(k);
@@ -103,59 +121,40 @@ class CpuBound final : public Bound {
     main_.emplace(split_->main, compiled_->run_once);
     const Runner prologue(split_->prologue, true);
     const RunOptions options;
-    const auto dims = bind_arguments(*split_->prologue, args, {});
-    RunOutputs out =
-        prologue.run({.args = std::move(args), .donated = {}, .dims = dims, .options = &options});
+    const auto dims = ArgumentBinder(split_->prologue)(args, {});
+    RunOutputs out = prologue.run({.args = args, .donated = {}, .dims = dims, .options = &options});
     hoisted_ = std::move(out.results);
-    for (std::size_t i = 0; i < split_->dims.size(); ++i) {
-      dims_.emplace(split_->dims[i].id(), out.dims[i]);
+    const auto entry = compiled_->graph->dims();
+    for (ir::Symbol s : split_->main->dims()) {
+      const auto known = std::ranges::find(split_->dims, s);
+      if (known != split_->dims.end()) {
+        main_dims_.push_back({-1, out.dims[usize(known - split_->dims.begin())]});
+      } else {
+        const auto at = std::ranges::find(entry, s);
+        internal_check(at != entry.end(), "nothing gives a size of what is left of a graph");
+        main_dims_.push_back({at - entry.begin(), 0});
+      }
     }
   }
 
   RunResult run(std::vector<Buffer> buffers, const RunOptions& options) const override {
     const Signature& signature = compiled_->signature;
-    check_run(signature, inputs_, buffers.size(), options);
-    if (options.check_nan) {
-      throw UserError({"TL-BACKEND-001",
-                       signature.name,
-                       "stopping at the first NaN is not supported by the back end 'cpu'",
-                       "run it on interp_backend()",
-                       {}});
-    }
+    check(buffers.size(), options);
     std::vector<const void*> memory(signature.aliases.empty() ? 0 : all_.size());
-    RunInputs in;
-    in.args.reserve(buffers.size());
-    in.options = &options;
-    in.donated = options.donate;
+    Arrays held;
+    held.reserve(buffers.size());
     for (std::size_t i = 0; i < buffers.size(); ++i) {
-      const bool donated = !options.donate.empty() && options.donate[i];
-      in.args.push_back(on_host(buffers[i], donated));
-      if (!memory.empty()) memory[inputs_[i]] = in.args.back().data();
+      held.push_back(on_host(buffers[i], !options.donate.empty() && options.donate[i]));
+      if (!memory.empty()) memory[inputs_[i]] = held.back().data();
     }
     buffers.clear();
-
-    RunOutputs out;
-    if (!split_) {
-      in.dims = bind_arguments(*compiled_->graph, in.args, options.dims);
-      out = compiled_->runner.run(std::move(in));
-    } else {
-      // Checked against the whole graph, whose labels the two halves have parts of.
-      Arrays all = all_;
-      for (std::size_t i = 0; i < in.args.size(); ++i) all[inputs_[i]] = in.args[i];
-      const auto entry = bind_arguments(*compiled_->graph, all, options.dims);
-      all.clear();
-      DimValues sizes = dims_;
-      for (std::size_t i = 0; i < entry.size(); ++i) {
-        sizes.emplace(compiled_->graph->dims()[i].id(), entry[i]);
-      }
-      Arrays args = hoisted_;
-      std::ranges::move(in.args, std::back_inserter(args));
-      in.args = std::move(args);
-      if (!in.donated.empty()) in.donated.insert(in.donated.begin(), hoisted_.size(), false);
-      in.dims = bind_arguments(*split_->main, in.args, sizes);
-      out = main_->run(std::move(in));
-      out.dims.resize(signature.result_dims.size());
+    std::vector<const HostArray*> args;
+    std::vector<HostArray*> donated;
+    for (std::size_t i = 0; i < held.size(); ++i) {
+      args.push_back(&held[i]);
+      if (!options.donate.empty()) donated.push_back(options.donate[i] ? &held[i] : nullptr);
     }
+    RunOutputs out = execute(args, donated, options);
     for (const Alias& a : signature.aliases) {
       if (a.must && out.results[a.result].data() != memory[a.param]) {
         throw_alias(signature, a, "but a copy was needed");
@@ -168,14 +167,66 @@ class CpuBound final : public Bound {
     return r;
   }
 
+  std::vector<HostArray> run_host(std::span<const HostArray* const> inputs,
+                                  const RunOptions& options) const override {
+    check(inputs.size(), options);
+    return execute(inputs, {}, options).results;
+  }
+
  private:
+  void check(std::size_t given, const RunOptions& options) const {
+    check_run(compiled_->signature, inputs_, given, options);
+    if (!options.check_nan) return;
+    throw UserError({"TL-BACKEND-001",
+                     compiled_->signature.name,
+                     "stopping at the first NaN is not supported by the back end 'cpu'",
+                     "run it on interp_backend()",
+                     {}});
+  }
+
+  /// Everything by input.
+  RunOutputs execute(std::span<const HostArray* const> inputs, std::span<HostArray* const> donated,
+                     const RunOptions& options) const {
+    if (!split_) {
+      const auto dims = compiled_->bind(inputs, options.dims);
+      return compiled_->runner.run(
+          {.args = inputs, .donated = donated, .dims = dims, .options = &options});
+    }
+    // Checked against the whole graph, whose labels the two halves have parts of.
+    std::vector<const HostArray*> args;
+    for (const HostArray& a : all_) args.push_back(&a);
+    for (std::size_t i = 0; i < inputs.size(); ++i) args[inputs_[i]] = inputs[i];
+    const auto entry = compiled_->bind(args, options.dims);
+    std::vector<std::int64_t> dims;
+    for (const MainDim& d : main_dims_)
+      dims.push_back(d.entry < 0 ? d.size : entry[usize(d.entry)]);
+    args.clear();
+    for (const HostArray& a : hoisted_) args.push_back(&a);
+    args.insert(args.end(), inputs.begin(), inputs.end());
+    std::vector<HostArray*> may_take;
+    if (!donated.empty()) {
+      may_take.assign(hoisted_.size(), nullptr);
+      may_take.insert(may_take.end(), donated.begin(), donated.end());
+    }
+    RunOutputs out =
+        main_->run({.args = args, .donated = may_take, .dims = dims, .options = &options});
+    out.dims.resize(compiled_->signature.result_dims.size());
+    return out;
+  }
+
+  /// A size of what is left: an entry dim of the graph, or known since parameters were bound.
+  struct MainDim {
+    std::ptrdiff_t entry;  ///< -1: known
+    std::int64_t size;
+  };
+
   std::shared_ptr<const Compiled> compiled_;
   Arrays all_;                       // by param; what is not bound stays empty
   std::vector<std::size_t> inputs_;  // params that are not bound
   std::optional<Split> split_;       // when something is bound
   std::optional<Runner> main_;
   Arrays hoisted_;
-  DimValues dims_;
+  std::vector<MainDim> main_dims_;
 };
 
 class CpuExecutable final : public Executable {

@@ -49,9 +49,13 @@ Frame::Frame(const Program& p)
 }
 
 void Frame::plan_memory(const Program& p) {
-  std::vector<std::int64_t> sizes;
-  for (Slot s : p.entry) sizes.push_back(slots[s]);
-  if (planned_ && sizes == planned_for_) return;
+  const auto same = [&] {
+    for (std::size_t i = 0; i < p.entry.size(); ++i) {
+      if (slots[p.entry[i]] != planned_for_[i]) return false;
+    }
+    return true;
+  };
+  if (planned_ && same()) return;
   planned_ = false;
   evaluate(p.points[0], slots.data());
   const ArenaPlan plan = plan_arena(p, slots);
@@ -65,7 +69,8 @@ void Frame::plan_memory(const Program& p) {
   for (StorageId s = 0; s < p.storages.size(); ++s) {
     if (p.storages[s].kind == Storage::Kind::planned) storages[s] = base + plan.offsets[s];
   }
-  planned_for_ = std::move(sizes);
+  planned_for_.clear();
+  for (Slot s : p.entry) planned_for_.push_back(slots[s]);
   planned_ = true;
 }
 
@@ -73,7 +78,7 @@ namespace {
 
 class Run {
  public:
-  Run(const Program& p, Frame& f, RunInputs in) : p_(p), f_(f), in_(std::move(in)) {}
+  Run(const Program& p, Frame& f, const RunInputs& in) : p_(p), f_(f), in_(in) {}
 
   void use(NativeFn native) { native_ = native; }
 
@@ -93,27 +98,29 @@ class Run {
  private:
   void place_arguments() {
     for (StorageId k = 0; k < in_.args.size(); ++k) {
-      f_.storages[k] = static_cast<std::byte*>(const_cast<void*>(in_.args[k].data()));
+      f_.storages[k] = static_cast<std::byte*>(const_cast<void*>(in_.args[k]->data()));
     }
-    f_.results.assign(p_.results.size(), {});
+    out_.results.reserve(p_.results.size());
     for (std::size_t k = 0; k < p_.results.size(); ++k) {
       const Program::Result& r = p_.results[k];
       const Storage& s = p_.storages[r.storage];
-      if (s.kind != Storage::Kind::result || s.index != k) continue;
-      Extents extents = extents_of(r);
-      if (std::ranges::any_of(extents, [](std::int64_t e) { return e < 0; })) continue;
-      for (std::uint32_t donor : r.donors) {
-        if (in_.donated.empty() || !in_.donated[donor]) continue;
-        HostArray& a = in_.args[donor];
-        if (a.empty_handle() || !a.unique() || a.extents() != extents) continue;
-        f_.results[k] = std::move(a);
-        break;
+      HostArray& a = out_.results.emplace_back(
+          s.kind == Storage::Kind::result && s.index == k ? result_memory(r) : HostArray());
+      if (!a.empty_handle()) {
+        f_.storages[r.storage] = static_cast<std::byte*>(a.mutable_data());
       }
-      if (f_.results[k].empty_handle()) {
-        f_.results[k] = HostArray::uninitialized(r.dtype, std::move(extents));
-      }
-      f_.storages[r.storage] = static_cast<std::byte*>(f_.results[k].mutable_data());
     }
+  }
+  /// Nothing for a negative size: its check fails soon.
+  HostArray result_memory(const Program::Result& r) const {
+    Extents extents = extents_of(r);
+    if (std::ranges::any_of(extents, [](std::int64_t e) { return e < 0; })) return {};
+    for (std::uint32_t donor : r.donors) {
+      HostArray* a = in_.donated.empty() ? nullptr : in_.donated[donor];
+      if (!a || a->empty_handle() || !a->unique() || a->extents() != extents) continue;
+      return std::move(*a);
+    }
+    return HostArray::uninitialized(r.dtype, std::move(extents));
   }
 
   void execute() {
@@ -323,60 +330,62 @@ class Run {
 
   Extents extents_of(const Program::Result& r) const {
     Extents e;
+    e.reserve(r.extents.size());
     for (Slot s : r.extents) e.push_back(f_.slots[s]);
     return e;
   }
 
+  bool has_extents(const HostArray& a, const Program::Result& r) const {
+    return std::ranges::equal(a.extents(), r.extents, {}, {}, [&](Slot s) { return f_.slots[s]; });
+  }
+
   RunOutputs outputs() {
-    RunOutputs out;
-    for (const Program::Result& r : p_.results) {
+    for (std::size_t k = 0; k < p_.results.size(); ++k) {
+      const Program::Result& r = p_.results[k];
       const Storage& s = p_.storages[r.storage];
-      Extents extents = extents_of(r);
-      HostArray a;
+      HostArray& a = out_.results[k];
       switch (s.kind) {
         case Storage::Kind::argument:
-          a = in_.args[s.index];
+          a = *in_.args[s.index];
           break;
         case Storage::Kind::constant:
           a = p_.constants[s.index];
           break;
         case Storage::Kind::result:
-          a = f_.results[s.index];
+          if (s.index != k) a = out_.results[s.index];
           break;
         case Storage::Kind::dynamic:
-          out.results.push_back(HostArray::external(r.dtype, std::move(extents),
-                                                    f_.dynamic[r.storage].memory.get(),
-                                                    f_.dynamic[r.storage].memory));
-          continue;
+          a = HostArray::external(r.dtype, extents_of(r), f_.dynamic[r.storage].memory.get(),
+                                  f_.dynamic[r.storage].memory);
+          break;
         default:
           throw InternalError("a result lies nowhere");
       }
-      if (a.extents() != extents) a = a.reshaped(std::move(extents));
-      out.results.push_back(std::move(a));
+      if (!has_extents(a, r)) a = a.reshaped(extents_of(r));
     }
     // The caller's now.
-    f_.results.clear();
     for (const Program::Result& r : p_.results) {
       if (p_.storages[r.storage].kind != Storage::Kind::dynamic) continue;
       f_.dynamic[r.storage] = {};
       f_.capacities[r.storage] = -1;
     }
-    for (Slot s : p_.result_dims) out.dims.push_back(f_.slots[s]);
-    return out;
+    for (Slot s : p_.result_dims) out_.dims.push_back(f_.slots[s]);
+    return std::move(out_);
   }
 
   const Program& p_;
   Frame& f_;
-  RunInputs in_;
+  const RunInputs& in_;
+  RunOutputs out_;
   NativeFn native_ = nullptr;
   std::exception_ptr failure_;
 };
 
 }  // namespace
 
-RunOutputs run_program(const Program& p, Frame& f, RunInputs in, NativeFn native) {
+RunOutputs run_program(const Program& p, Frame& f, const RunInputs& in, NativeFn native) {
   try {
-    Run run(p, f, std::move(in));
+    Run run(p, f, in);
     run.use(native);
     return run.run();
   } catch (const std::bad_alloc&) {

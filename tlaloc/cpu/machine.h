@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "tlaloc/cpu/native.h"
@@ -17,7 +18,6 @@ class Frame {
 
   std::vector<std::int64_t> slots;
   std::vector<std::byte*> storages;  ///< by StorageId
-  std::vector<HostArray> results;    ///< by result; made for each run
   /// Memory of dynamic storages, by StorageId.
   struct Dynamic {
     std::shared_ptr<std::byte[]> memory;
@@ -44,9 +44,11 @@ class Frame {
 };
 
 struct RunInputs {
-  std::vector<HostArray> args;     ///< by param; they fit the program (see check_arguments)
-  std::vector<bool> donated;       ///< by param; empty: none
-  std::vector<std::int64_t> dims;  ///< by entry dim
+  std::span<const HostArray* const> args;  ///< by param; they fit the program (see bind_arguments)
+  /// By param, null where it is not donated: the same arrays, which results may be moved from.
+  /// Empty: none.
+  std::span<HostArray* const> donated;
+  std::span<const std::int64_t> dims;  ///< by entry dim
   const runtime::RunOptions* options = nullptr;
 };
 struct RunOutputs {
@@ -54,6 +56,6 @@ struct RunOutputs {
   std::vector<std::int64_t> dims;
 };
 /// `native`: compiled code of the program; null: the machine runs it.
-RunOutputs run_program(const Program& p, Frame& f, RunInputs in, NativeFn native = nullptr);
+RunOutputs run_program(const Program& p, Frame& f, const RunInputs& in, NativeFn native = nullptr);
 
 }  // namespace tlaloc::cpu

@@ -1,12 +1,75 @@
 #include "tlaloc/lang/leaves.h"
 
+#include <array>
+#include <memory>
 #include <utility>
 
 #include "tlaloc/base/error.h"
 
 namespace tlaloc::core {
+namespace {
 
-Leaves::Leaves() : data_(new Data) {}
+/// Data that this thread is done with. A call of a compiled function flattens its arguments and its
+/// results, so their lists keep their memory.
+class Spares {
+ public:
+  /// Null while the thread ends: static objects hold leaves too.
+  static Spares* mine() {
+    static thread_local bool ended = false;
+    if (ended) return nullptr;
+    static thread_local struct Owner {
+      Spares spares;
+      ~Owner() { ended = true; }
+    } owner;
+    return &owner.spares;
+  }
+  std::unique_ptr<Leaves::Data> take() {
+    return count_ > 0 ? std::move(spares_[--count_]) : std::make_unique<Leaves::Data>();
+  }
+  void give(std::unique_ptr<Leaves::Data> d) {
+    if (count_ == spares_.size() || d->values.capacity() > kLargest) return;
+    d->clear();
+    if (count_ < spares_.size()) spares_[count_++] = std::move(d);
+  }
+
+ private:
+  static constexpr std::size_t kLargest = 256;
+  std::array<std::unique_ptr<Leaves::Data>, 4> spares_;
+  std::size_t count_ = 0;
+};
+
+Leaves::Data* take_data() {
+  Spares* s = Spares::mine();
+  return s ? s->take().release() : new Leaves::Data;
+}
+void release(Leaves::Data* d) {
+  if (d->refs.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  std::unique_ptr<Leaves::Data> last(d);
+  if (Spares* s = Spares::mine()) s->give(std::move(last));
+}
+
+}  // namespace
+
+void Leaves::Data::clear() {
+  refs.store(1, std::memory_order_relaxed);
+  values.clear();
+  info.clear();
+  argument_begin.clear();
+  notes.clear();
+  payload.reset();
+  steps.clear();
+  at = -1;
+}
+void Leaves::Data::take_structure(const Data& o) {
+  info = o.info;
+  argument_begin = o.argument_begin;
+  notes = o.notes;
+  payload = o.payload;
+  steps = o.steps;
+  at = o.at;
+}
+
+Leaves::Leaves() : data_(take_data()) {}
 Leaves::Leaves(const Leaves& other) : data_(other.data_) {
   data_->refs.fetch_add(1, std::memory_order_relaxed);
 }
@@ -16,16 +79,16 @@ Leaves& Leaves::operator=(Leaves other) noexcept {
   return *this;
 }
 Leaves::~Leaves() {
-  if (data_ && data_->refs.fetch_sub(1, std::memory_order_acq_rel) == 1) delete data_;
+  if (data_) release(data_);
 }
 
 Leaves::Data& Leaves::mutable_data() {
-  if (data_->refs.load(std::memory_order_acquire) != 1)
-    *this = [&] {
-      Leaves copy;
-      delete std::exchange(copy.data_, new Data(*data_));
-      return copy;
-    }();
+  if (data_->refs.load(std::memory_order_acquire) != 1) {
+    Leaves copy;
+    copy.data_->values = data_->values;
+    copy.data_->take_structure(*data_);
+    *this = std::move(copy);
+  }
   return *data_;
 }
 
@@ -108,10 +171,11 @@ std::string Leaves::Data::path(std::size_t leaf) const {
 }
 
 Leaves with_values(const Leaves& like, std::vector<Ref> values) {
-  Leaves out = like;
+  internal_check(values.size() == like.data().values.size(), "leaves: another number of values");
+  Leaves out;
   Leaves::Data& d = out.mutable_data();
-  internal_check(values.size() == d.values.size(), "leaves: another number of values");
   d.values = std::move(values);
+  d.take_structure(like.data());
   return out;
 }
 

@@ -36,15 +36,9 @@ struct Leaves::Data {
   std::vector<Step> steps;
   int at = -1;
 
-  Data() = default;
-  Data(const Data& o)
-      : values(o.values),
-        info(o.info),
-        argument_begin(o.argument_begin),
-        notes(o.notes),
-        payload(o.payload),
-        steps(o.steps),
-        at(o.at) {}
+  void clear();
+  /// All but the values.
+  void take_structure(const Data& other);
 
   /// "argument 0: blocks[1].w"; "result" for a result that is a single leaf.
   std::string path(std::size_t leaf) const;

@@ -2,6 +2,7 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "tlaloc/base/error.h"
 #include "tlaloc/lang/axis.h"
@@ -36,7 +37,9 @@ std::vector<AxisLabel> labels_of(AxesSpec axes) {
 }
 
 ir::Type type_of(const HostArray& array, const ir::Encoding* encoding) {
-  std::vector<ir::Dim> shape(array.extents().begin(), array.extents().end());
+  if (array.rank() == 0) return ir::Type::scalar(array.dtype());
+  thread_local std::vector<ir::Dim> shape;  // keeps its memory: this is part of every result
+  shape.assign(array.extents().begin(), array.extents().end());
   if (!encoding) return ir::Type::get(array.dtype(), shape);
   shape.back() = ir::Dim(array.extents().back() / encoding->block_bytes * encoding->block_elements);
   return ir::Type::get(DType::f32, shape, encoding);

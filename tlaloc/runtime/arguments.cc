@@ -147,6 +147,61 @@ std::vector<std::int64_t> bind_arguments(const Graph& g, std::span<const HostArr
   return sizes;
 }
 
+ArgumentBinder::ArgumentBinder(ir::GraphRef g) : graph_(std::move(g)) {
+  const auto dims = graph_->dims();
+  for (ir::Symbol s : dims) {
+    const ir::SymbolFacts& f = s.facts();
+    dims_.push_back({f.lower, f.upper, f.multiple_of});
+  }
+  for (std::size_t k = 0; k < graph_->param_count(); ++k) {
+    const ir::Type t = graph_->type(static_cast<ValueId>(k));
+    params_.push_back({t.dtype(), t.rank()});
+    if (t.encoding()) listed_ = false;
+    for (Dim d : t.shape()) {
+      const auto s = d.as_symbol();
+      if (d.is_constant()) {
+        axes_.push_back({d.constant(), 0});
+      } else if (s) {
+        const auto at = std::ranges::find(dims, *s);
+        internal_check(at != dims.end(), "a param's size is no entry dim");
+        axes_.push_back({-1, static_cast<std::size_t>(at - dims.begin())});
+      } else {
+        listed_ = false;
+      }
+    }
+  }
+}
+bool ArgumentBinder::fit(std::span<const HostArray* const> args,
+                         std::vector<std::int64_t>& sizes) const {
+  if (args.size() != params_.size()) return false;
+  std::ranges::fill(sizes, -1);
+  auto axis = axes_.begin();
+  for (std::size_t k = 0; k < args.size(); ++k) {
+    const HostArray& a = *args[k];
+    if (a.dtype() != params_[k].dtype || a.rank() != params_[k].rank) return false;
+    for (std::int64_t n : a.extents()) {
+      if (axis->size < 0 && sizes[axis->dim] < 0) sizes[axis->dim] = n;
+      if (n != (axis->size < 0 ? sizes[axis->dim] : axis->size)) return false;
+      ++axis;
+    }
+  }
+  for (std::size_t i = 0; i < dims_.size(); ++i) {
+    const Bounds& b = dims_[i];
+    if (sizes[i] < 0 || sizes[i] < b.lower || sizes[i] > b.upper) return false;
+    if (b.multiple_of > 1 && sizes[i] % b.multiple_of != 0) return false;
+  }
+  return true;
+}
+std::vector<std::int64_t> ArgumentBinder::operator()(std::span<const HostArray* const> args,
+                                                     const DimValues& given) const {
+  std::vector<std::int64_t> sizes(dims_.size());
+  if (listed_ && given.empty() && fit(args, sizes)) return sizes;
+  // Sizes that only the caller knows, and errors.
+  std::vector<HostArray> all;
+  for (const HostArray* a : args) all.push_back(*a);
+  return bind_arguments(*graph_, all, given);
+}
+
 void throw_constraint(const Graph& g, const ir::Constraint& c, const SizeOf& size_of) {
   const char* relation = c.kind == ir::Constraint::Kind::equal ? " is not " : " is not at most ";
   throw UserError({"TL-SHAPE-001", "",

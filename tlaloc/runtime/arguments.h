@@ -21,6 +21,34 @@ using SizeOf = std::function<std::int64_t(ir::Dim)>;
 std::vector<std::int64_t> bind_arguments(const ir::Graph& g, std::span<const HostArray> args,
                                          const DimValues& given);
 
+/// bind_arguments for a graph that is called often: what there is to check is listed once.
+class ArgumentBinder {
+ public:
+  explicit ArgumentBinder(ir::GraphRef g);
+  std::vector<std::int64_t> operator()(std::span<const HostArray* const> args,
+                                       const DimValues& given) const;
+
+ private:
+  struct Param {
+    DType dtype;
+    int rank;
+  };
+  struct Axis {
+    std::int64_t size;  ///< -1: that of an entry dim
+    std::size_t dim;
+  };
+  struct Bounds {
+    std::int64_t lower, upper, multiple_of;
+  };
+  bool fit(std::span<const HostArray* const> args, std::vector<std::int64_t>& sizes) const;
+
+  ir::GraphRef graph_;
+  bool listed_ = true;  ///< no param is quantized or has a computed size
+  std::vector<Param> params_;
+  std::vector<Axis> axes_;
+  std::vector<Bounds> dims_;
+};
+
 /// The element type and rank of an array that holds values of type t, and the size of its axis as
 /// the type counts it: a quantized type counts elements where its array has bytes.
 bool fits_storage(ir::Type t, const HostArray& array);

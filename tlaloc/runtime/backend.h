@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -96,6 +97,10 @@ class Bound {
   virtual ~Bound() = default;
   /// `inputs`: the parameters that are not bound, in order. Errors: as Executable::run.
   virtual RunResult run(std::vector<Buffer> inputs, const RunOptions& options = {}) const = 0;
+  /// The results of a run of arrays on the host, none of which is donated: the short way for
+  /// callers that hold arrays and want arrays.
+  virtual std::vector<HostArray> run_host(std::span<const HostArray* const> inputs,
+                                          const RunOptions& options = {}) const;
 };
 
 /// A compiled graph. Immutable; may be used from many threads.

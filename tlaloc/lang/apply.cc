@@ -41,12 +41,13 @@ runtime::RunResult run_graph(ir::GraphRef g, std::vector<HostArray> args, runtim
       ->run(std::move(inputs), options);
 }
 
-std::vector<Ref> as_refs(const ir::Graph& g, const runtime::RunResult& r,
-                         std::vector<std::vector<AxisLabel>> labels) {
-  labels.resize(r.outputs.size());
+std::vector<Ref> as_refs(const ir::Graph& g, std::vector<HostArray> arrays,
+                         std::span<const std::vector<AxisLabel>> labels) {
   std::vector<Ref> out;
-  for (std::size_t k = 0; k < r.outputs.size(); ++k) {
-    out.push_back(make_concrete(r.outputs[k].to_host(), std::move(labels[k]),
+  out.reserve(arrays.size());
+  for (std::size_t k = 0; k < arrays.size(); ++k) {
+    out.push_back(make_concrete(std::move(arrays[k]),
+                                k < labels.size() ? labels[k] : std::vector<AxisLabel>(),
                                 g.type(g.results()[k]).encoding()));
   }
   return out;
@@ -108,14 +109,13 @@ EagerRun compiled(const OpCall& call, const void* site, std::span<const Ref> ope
   return eager;
 }
 
-runtime::RunResult run(const Eager& eager, std::span<const Ref> operands) {
-  std::vector<runtime::Buffer> inputs;
+std::vector<HostArray> run(const Eager& eager, std::span<const Ref> operands) {
+  std::vector<const HostArray*> inputs;
   inputs.reserve(operands.size());
-  for (const Ref& x : operands) inputs.push_back(default_backend().upload(node(x).array));
+  for (const Ref& x : operands) inputs.push_back(&node(x).array);
   runtime::RunOptions options;
-  options.donate.assign(operands.size(), true);  // the buffers; the arrays have other holders
   options.check_nan = nan_mode();
-  return eager.run->run(std::move(inputs), options);
+  return eager.run->run_host(inputs, options);
 }
 
 }  // namespace
@@ -125,7 +125,7 @@ std::vector<Ref> apply_all(const OpCall& call, std::span<const Ref> operands,
   return with_place(call.where, [&] {
     if (!any_traced(operands)) {
       const EagerRun eager = compiled(call, emit.site(), operands, emit);
-      return as_refs(*eager->graph, run(*eager, operands), std::move(labels));
+      return as_refs(*eager->graph, run(*eager, operands), labels);
     }
     const ir::Vals vals = record(call, operands, emit);
     labels.resize(vals.size());
@@ -146,7 +146,7 @@ Ref apply(const OpCall& call, std::span<const Ref> operands, std::vector<AxisLab
     }
     const EagerRun eager = compiled(call, emit.site(), operands, all);
     const ir::Graph& g = *eager->graph;
-    return make_concrete(run(*eager, operands).outputs[0].to_host(), std::move(labels),
+    return make_concrete(std::move(run(*eager, operands)[0]), std::move(labels),
                          g.type(g.results()[0]).encoding());
   });
 }

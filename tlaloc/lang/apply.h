@@ -69,8 +69,8 @@ runtime::RunResult run_graph(ir::GraphRef g, std::vector<HostArray> args,
                              runtime::DimValues dims = {});
 
 /// The results of g as values; `labels[k]` may be missing or empty.
-std::vector<Ref> as_refs(const ir::Graph& g, const runtime::RunResult& r,
-                         std::vector<std::vector<AxisLabel>> labels);
+std::vector<Ref> as_refs(const ir::Graph& g, std::vector<HostArray> arrays,
+                         std::span<const std::vector<AxisLabel>> labels);
 
 /// Axis i of a and axis j of b must have one size: UserError `code` with both shapes when they
 /// differ, a constraint of the trace when that is not known yet.

@@ -95,7 +95,9 @@ CallResult call_graph(const OpCall& call, const ir::GraphRef& g, std::span<const
       add(captures.captured);
       add(args.subspan(captures_at));
       const runtime::RunResult run = run_graph(g, std::move(arrays), dims.sizes(*g));
-      r.values = as_refs(*g, run, std::move(labels));
+      arrays.clear();
+      for (const runtime::Buffer& b : run.outputs) arrays.push_back(b.to_host());
+      r.values = as_refs(*g, std::move(arrays), labels);
       r.result_dims.assign(run.result_dims.begin(), run.result_dims.end());
       return r;
     }

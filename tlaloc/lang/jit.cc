@@ -145,7 +145,6 @@ struct Compiled {
   Pattern pattern;
 
   Leaves run(const Leaves& args) const {
-    const ir::Graph& g = *closure.graph;
     std::call_once(once_, [&] {
       std::map<std::size_t, runtime::Buffer> bound;
       for (std::size_t k = 0; k < closure.captures.captured.size(); ++k) {
@@ -159,14 +158,8 @@ struct Compiled {
     for (const Ref& x : args.data().values) inputs.push_back(&node(x).array);
     runtime::RunOptions options;
     options.check_nan = nan_mode();
-    std::vector<HostArray> arrays = bound_->run_host(inputs, options);
-    std::vector<Ref> results;
-    results.reserve(arrays.size());
-    for (std::size_t k = 0; k < arrays.size(); ++k) {
-      results.push_back(make_concrete(std::move(arrays[k]), closure.result_labels[k],
-                                      g.type(g.results()[k]).encoding()));
-    }
-    return with_values(closure.results, std::move(results));
+    return with_values(closure.results, as_refs(*closure.graph, bound_->run_host(inputs, options),
+                                                closure.result_labels));
   }
 
  private:

@@ -233,9 +233,9 @@ int main(int argc, char** argv) {
     }
   }
   std::printf(
-      "| product | GFLOP/s | %% of multiply-adds | %% of reading | faster than OpenBLAS | faster "
-      "than "
-      "oneDNN |\n|---|---:|---:|---:|---|---|\n");
+      "| product | GFLOP/s | %% of multiply-adds | %% of reading | faster than OpenBLAS | than "
+      "oneDNN | "
+      "than the faster one |\n|---|---:|---:|---:|---|---|---|\n");
   for (const Case& c : cases) {
     if (c.name.find(only) != std::string::npos) measure(c, rounds, blas, dnnl);
   }

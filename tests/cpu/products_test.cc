@@ -1,8 +1,11 @@
-// dot_general on the CPU back end: views as operands, any axes, against the interpreter.
+// dot_general and convolution on the CPU back end: views as operands, any axes, against the
+// interpreter.
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <random>
+#include <type_traits>
 
 #include "tlaloc/cpu/cpu_backend.h"
 #include "tlaloc/interp/interp.h"
@@ -142,6 +145,76 @@ TEST(Products, RandomAxes) {
     }
     const Val y = ops::dot_general(operands[0], operands[1], dims);
     steps_of(b.build(ir::Vals{y}), args);
+    if (::testing::Test::HasFailure()) return;
+  }
+}
+
+/// An array of those sizes with the axes in another order: axis `order[i]` of it is axis i of
+/// `sizes`.
+Extents placed(const Extents& sizes, const AxisList& order) {
+  Extents r(sizes.size());
+  for (std::size_t i = 0; i < sizes.size(); ++i) r[static_cast<std::size_t>(order[i])] = sizes[i];
+  return r;
+}
+
+TEST(Convolutions, RandomWindows) {
+  std::mt19937_64 random(2);
+  auto below = [&](std::int64_t n) {
+    return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(n));
+  };
+  auto any_order = [&](std::size_t rank) {
+    AxisList order(rank);
+    for (std::size_t i = 0; i < rank; ++i) order[i] = static_cast<std::int64_t>(i);
+    std::shuffle(order.begin(), order.end(), random);
+    return order;
+  };
+  for (int trial = 0; trial < 400; ++trial) {
+    const DType t = below(2) ? DType::f32 : DType::f64;
+    const auto spatial = static_cast<std::size_t>(below(4));
+    ops::ConvAttrs attrs = ops::plain_convolution(static_cast<int>(spatial));
+    const std::int64_t groups = 1 + below(3), kind = below(3);  // no groups, of features, of batch
+    if (kind == 1) attrs.feature_groups = groups;
+    if (kind == 2) attrs.batch_groups = groups;
+    const std::int64_t batch = 1 + below(3), in = 1 + below(4),
+                       out = (kind ? groups : 1) * (1 + below(3));
+    Extents lhs{batch * (kind == 2 ? groups : 1), in * (kind == 1 ? groups : 1)}, rhs{out, in};
+    const AxisList a = any_order(spatial + 2), b = any_order(spatial + 2),
+                   c = any_order(spatial + 2);
+    attrs.dims = {.lhs_batch = a[0],
+                  .lhs_feature = a[1],
+                  .rhs_in = b[1],
+                  .rhs_out = b[0],
+                  .out_batch = c[0],
+                  .out_feature = c[1]};
+    for (std::size_t i = 0; i < spatial; ++i) {
+      lhs.push_back(below(12) == 0 ? 0 : 1 + below(20));
+      rhs.push_back(below(20) == 0 ? 0 : 1 + below(4));
+      attrs.dims.lhs_spatial.push_back(a[i + 2]);
+      attrs.dims.rhs_spatial.push_back(b[i + 2]);
+      attrs.dims.out_spatial.push_back(c[i + 2]);
+      attrs.strides[i] = 1 + below(4);
+      attrs.lhs_dilation[i] = 1 + below(4);
+      attrs.rhs_dilation[i] = 1 + below(3);
+      attrs.low[i] = below(7) - 3;
+      attrs.high[i] = below(7) - 3;
+      attrs.reversed[i] = below(2) == 1;
+    }
+    const Extents left = placed(lhs, a), right = placed(rhs, b);
+    ir::Builder builder("f");
+    const Val x = builder.param(ir::Type::get(t, std::vector<Dim>(left.begin(), left.end())));
+    const Val k = builder.param(ir::Type::get(t, std::vector<Dim>(right.begin(), right.end())));
+    const Val y = ops::convolution(x, k, attrs);
+    HostArray kernel = numbers(t, right, random());
+    // What lies in the padding is not multiplied.
+    if (trial % 3 == 0 && kernel.size()) {
+      dispatch(t, [&]<class T>(TypeTag<T>) {
+        if constexpr (std::is_floating_point_v<T>) {
+          static_cast<T*>(kernel.mutable_data())[0] = std::numeric_limits<T>::infinity();
+        }
+      });
+    }
+    const auto steps = steps_of(builder.build(ir::Vals{y}), {numbers(t, left, random()), kernel});
+    EXPECT_EQ(std::ranges::count(steps, "convolution"), 2);  // zeros, then sums
     if (::testing::Test::HasFailure()) return;
   }
 }

@@ -1,10 +1,11 @@
 #include "tlaloc/cpu/dot.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "tlaloc/base/checked.h"
 #include "tlaloc/base/error.h"
-#include "tlaloc/cpu/gemm.h"
+#include "tlaloc/cpu/contraction.h"
 
 namespace tlaloc::cpu {
 namespace {
@@ -21,79 +22,28 @@ struct Dot {
   std::size_t batch, rows, columns;  ///< numbers of axes
 };
 
-struct Axis {
-  std::int64_t size = 1, a = 0, b = 0, c = 0;
-};
-
-/// Neighbours become one axis where all three arrays allow it.
-std::vector<Axis> merged(const std::int64_t* ints, std::size_t count) {
-  std::vector<Axis> r;
-  for (std::size_t i = 0; i < count; ++i, ints += 4) {
-    const Axis axis{ints[0], ints[1], ints[2], ints[3]};
-    if (axis.size == 1) continue;
-    if (!r.empty()) {
-      Axis& outer = r.back();
-      if (outer.a == axis.size * axis.a && outer.b == axis.size * axis.b &&
-          outer.c == axis.size * axis.c) {
-        outer = {outer.size * axis.size, axis.a, axis.b, axis.c};
-        continue;
-      }
-    }
-    r.push_back(axis);
-  }
-  return r;
-}
-
-/// Takes the largest one out.
-Axis take_largest(std::vector<Axis>& axes) {
-  if (axes.empty()) return {};
-  const auto it = std::ranges::max_element(axes, {}, &Axis::size);
-  const Axis r = *it;
-  axes.erase(it);
-  return r;
-}
-
 void run_dot(const KernelCall& call) {
   const Dot& dot = *static_cast<const Dot*>(call.data);
-  const std::int64_t* axes = call.ints + 6;
-  const std::size_t count = dot.batch + dot.rows + dot.columns;
-  // Another size, or a stride, may be too large for 64 bits then.
-  for (std::size_t i = 0; i < count; ++i) {
-    if (axes[4 * i] == 0) return;
+  const std::int64_t* ints = call.ints + 6;
+  // Another size, or a stride, may be too large for 64 bits where one is 0.
+  for (std::size_t i = 0; i < dot.batch + dot.rows + dot.columns; ++i) {
+    if (ints[4 * i] == 0) return;
   }
-  std::vector<Axis> loops = merged(axes, dot.batch);
-  std::vector<Axis> rows = merged(axes + 4 * dot.batch, dot.rows);
-  std::vector<Axis> columns = merged(axes + 4 * (dot.batch + dot.rows), dot.columns);
-  const Axis row = take_largest(rows), column = take_largest(columns);
-  loops.insert(loops.end(), rows.begin(), rows.end());
-  loops.insert(loops.end(), columns.begin(), columns.end());
-
-  Gemm g;
-  g.dtype = dot.dtype;
-  g.m = row.size;
-  g.n = column.size;
-  g.k = call.ints[0];
-  g.a = {nullptr, row.a, call.ints[1]};
-  g.b = {nullptr, call.ints[2], column.b};
-  g.c = {nullptr, row.c, column.c};
-  std::int64_t a = call.ints[3], b = call.ints[4], c = call.ints[5];
+  auto axes = [&](std::size_t count) {
+    std::vector<ContractionAxis> r;
+    for (; count > 0; --count, ints += 4) r.push_back({ints[0], ints[1], ints[2], ints[3]});
+    return r;
+  };
+  Contraction c;
+  c.dtype = dot.dtype;
+  c.batch = axes(dot.batch);
+  c.rows = axes(dot.rows);
+  c.columns = axes(dot.columns);
+  c.depth = {{call.ints[0], call.ints[1], call.ints[2], 0}};
   const std::int64_t bytes = byte_size(dot.dtype);
-  std::vector<std::int64_t> index(loops.size(), 0);
-  while (true) {
-    g.a.data = call.storages[0] + a * bytes;
-    g.b.data = call.storages[1] + b * bytes;
-    g.c.data = call.storages[2] + c * bytes;
-    gemm(g, call.scratch);
-    std::size_t i = loops.size();
-    for (; i > 0; --i) {
-      const Axis& l = loops[i - 1];
-      a += l.a, b += l.b, c += l.c;
-      if (++index[i - 1] < l.size) break;
-      a -= l.size * l.a, b -= l.size * l.b, c -= l.size * l.c;
-      index[i - 1] = 0;
-    }
-    if (i == 0) return;
-  }
+  contract(std::move(c), call.storages[0] + call.ints[3] * bytes,
+           call.storages[1] + call.ints[4] * bytes, call.storages[2] + call.ints[5] * bytes,
+           call.scratch);
 }
 
 /// Stride and size of these axes as one; nullopt if they aren't.
@@ -148,7 +98,7 @@ void emit_dot(Emitter& e, const Value& lhs, const Value& rhs, const ops::DotDims
   s.run = run_dot;
   s.storages = {a.expr->storage, b.expr->storage, target.storage};
   s.reads = 2;
-  s.scratch = gemm_scratch_bytes(a.type.dtype());
+  s.scratch = contraction_scratch_bytes(a.type.dtype());
   auto add = [&](std::initializer_list<Dim> list) {
     for (Dim d : list) s.ints.push_back(e.sizes.of(d));
   };

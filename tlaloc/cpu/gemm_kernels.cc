@@ -20,9 +20,12 @@ namespace hn = hwy::HWY_NAMESPACE;
 // are sums, of 16 they are 6 x 2; the others hold two vectors of B and an element of A.
 constexpr int kRows = HWY_TARGET <= HWY_AVX3 ? 12 : 6;
 
-/// Panels side by side that give at least 8 chains of multiply-adds: as many as it takes to hide
-/// an addition's latency of 4 cycles at two a cycle.
-constexpr int panels_of(int rows) { return rows == 1 ? 4 : rows <= 3 ? 2 : 1; }
+/// Panels side by side: enough chains of multiply-adds to hide an addition's latency, and as many
+/// streams of memory as there are registers for.
+constexpr int panels_of(int rows) {
+  if (HWY_TARGET <= HWY_AVX3) return rows <= 3 ? 4 : rows <= 6 ? 2 : 1;
+  return rows == 1 ? 4 : rows <= 3 ? 2 : 1;
+}
 
 template <int kR, int kP, class T>
 HWY_NOINLINE void tile(std::int64_t depth, const T* HWY_RESTRICT a, const T* HWY_RESTRICT b,

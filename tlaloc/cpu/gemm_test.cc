@@ -151,7 +151,7 @@ TYPED_TEST(GemmOf, HasTheStatedBitsForAnyShapeAndLayout) {
     const Size sizes[] = {1, 2, 3, 4, 5, 7, 8, 9, 12, 13, 16, 17, 31, 33, 64, 67, 130, 300};
     const Size depths[] = {1, 2, 3, 5, 8, 17, 64, 255, 511, 512, 513, 1100};
     auto any = [&](const auto& list) { return list[random() % std::size(list)]; };
-    for (int trial = 0; trial < 150; ++trial) {
+    for (int trial = 0; trial < 80; ++trial) {
       Layout layouts[3] = {any(kLayouts), any(kLayouts), any(kLayouts)};
       if (layouts[2] == Layout::stretched) layouts[2] = Layout::rows;  // one place for several
       expect_stated<TypeParam>(any(sizes), any(sizes), any(depths), layouts, random() % 4 == 0,

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tlaloc/base/error.h"
+#include "tlaloc/cpu/conv.h"
 #include "tlaloc/cpu/dot.h"
 #include "tlaloc/cpu/lifetimes.h"
 #include "tlaloc/cpu/plan.h"
@@ -181,6 +182,8 @@ void Planner::node(Context& c, const ir::Node& n) {
   switch (static_cast<OpId>(n.op().id)) {
     case OpId::Concatenate:
       return concatenate(c, n);
+    case OpId::Convolution:
+      return convolution(c, n);
     case OpId::DotGeneral:
       return dot(c, n);
     case OpId::Pad:
@@ -297,6 +300,20 @@ void Planner::dot(Context& c, const ir::Node& n) {
   const Type type = c.type(out);
   const Target t = target(c, out);
   emit_dot(e_, c.env[n.operand(0)], c.env[n.operand(1)], n.as<ops::DotDims>(), t);
+  c.env[out] = {type, read(type.dtype(), t.storage, t.at)};
+}
+
+void Planner::convolution(Context& c, const ir::Node& n) {
+  const ValueId out = n.result();
+  const Type type = c.type(out);
+  // Results of 16 bits would round at each position of the kernel.
+  if (type.dtype() != DType::f32 && type.dtype() != DType::f64) return reference(c, n);
+  ir::AttrRef attr = n.attr();
+  if (attr->has_dims() && !c.dims.empty()) attr = attr->substitute(c.dims);
+  const Target t = target(c, out);
+  e_.compute(filled(type, 0), t, n.op().name);
+  emit_convolution(e_, c.env[n.operand(0)], c.env[n.operand(1)],
+                   *ir::attr_if<ops::ConvAttrs>(attr.get()), t, type);
   c.env[out] = {type, read(type.dtype(), t.storage, t.at)};
 }
 

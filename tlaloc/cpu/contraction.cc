@@ -1,0 +1,128 @@
+#include "tlaloc/cpu/contraction.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <type_traits>
+#include <utility>
+
+#include "tlaloc/base/checked.h"
+
+namespace tlaloc::cpu {
+namespace {
+
+/// Takes out the axis that becomes the matrix's: of those that fill tiles the one whose elements
+/// lie nearest to each other, else the largest.
+ContractionAxis take_axis(std::vector<ContractionAxis>& axes) {
+  constexpr std::int64_t kEnough = 16;
+  if (axes.empty()) return {};
+  auto rank = [](const ContractionAxis& x) {
+    const bool fills = x.size >= kEnough;
+    return std::pair(fills, fills ? -(std::abs(x.a) + std::abs(x.b) + std::abs(x.c)) : x.size);
+  };
+  const auto it = std::ranges::max_element(axes, {}, rank);
+  const ContractionAxis r = *it;
+  axes.erase(it);
+  return r;
+}
+
+/// All indices of some axes, and how far from the first elements they are.
+class Walk {
+ public:
+  explicit Walk(std::vector<ContractionAxis> axes) : axes_(std::move(axes)), index_(axes_.size()) {}
+  std::int64_t a = 0, b = 0, c = 0;
+  /// False behind the last one, and back at the first.
+  bool next() {
+    for (std::size_t i = axes_.size(); i-- > 0;) {
+      const ContractionAxis& x = axes_[i];
+      a += x.a, b += x.b, c += x.c;
+      if (++index_[i] < x.size) return true;
+      a -= x.size * x.a, b -= x.size * x.b, c -= x.size * x.c;
+      index_[i] = 0;
+    }
+    return false;
+  }
+
+ private:
+  std::vector<ContractionAxis> axes_;
+  std::vector<std::int64_t> index_;
+};
+
+constexpr std::int64_t kSumBytes = 64 * 1024;
+
+void add_sums(const Contraction& c, const Gemm& g, const std::byte* sums, const Matrix& to) {
+  dispatch(c.dtype, [&]<class T>(TypeTag<T>) {
+    if constexpr (std::is_floating_point_v<T>) {
+      const T* from = reinterpret_cast<const T*>(sums);
+      T* out = static_cast<T*>(const_cast<void*>(to.data));
+      for (std::int64_t i = 0; i < g.m; ++i) {
+        for (std::int64_t j = 0; j < g.n; ++j) {
+          T& x = out[i * to.row + j * to.column];
+          x = c.accumulate ? x + from[i * g.n + j] : from[i * g.n + j];
+        }
+      }
+    }
+  });
+}
+
+}  // namespace
+
+std::vector<ContractionAxis> merged(std::vector<ContractionAxis> axes) {
+  std::size_t count = 0;
+  for (const ContractionAxis& axis : axes) {
+    if (axis.size == 1) continue;
+    if (count > 0) {
+      ContractionAxis& outer = axes[count - 1];
+      if (outer.a == axis.size * axis.a && outer.b == axis.size * axis.b &&
+          outer.c == axis.size * axis.c) {
+        outer = {outer.size * axis.size, axis.a, axis.b, axis.c};
+        continue;
+      }
+    }
+    axes[count++] = axis;
+  }
+  axes.resize(count);
+  return axes;
+}
+
+std::size_t contraction_scratch_bytes(DType dtype) { return gemm_scratch_bytes(dtype) + kSumBytes; }
+
+void contract(Contraction c, const std::byte* a, const std::byte* b, std::byte* result,
+              std::byte* scratch) {
+  std::vector<ContractionAxis> loops = merged(std::move(c.batch));
+  std::vector<ContractionAxis> rows = merged(std::move(c.rows));
+  std::vector<ContractionAxis> columns = merged(std::move(c.columns));
+  std::vector<ContractionAxis> depths = merged(std::move(c.depth));
+  const ContractionAxis row = take_axis(rows), column = take_axis(columns);
+  const ContractionAxis depth = take_axis(depths);
+  loops.insert(loops.end(), rows.begin(), rows.end());
+  loops.insert(loops.end(), columns.begin(), columns.end());
+
+  Gemm g;
+  g.dtype = c.dtype;
+  g.m = row.size;
+  g.n = column.size;
+  g.k = depth.size;
+  const std::int64_t bytes = byte_size(c.dtype);
+  // Elements of C that have no neighbours among each other are added up elsewhere, if that is
+  // often.
+  const bool apart = !depths.empty() && row.c != 1 && column.c != 1 &&
+                     (c.dtype == DType::f32 || c.dtype == DType::f64) &&
+                     g.m <= kSumBytes / bytes / g.n;
+  std::byte* const sums = scratch + gemm_scratch_bytes(c.dtype);
+  Walk outer(std::move(loops)), inner(std::move(depths));
+  do {
+    std::byte* const to = result + outer.c * bytes;
+    bool first = true;
+    do {
+      g.a = {a + (outer.a + inner.a) * bytes, row.a, depth.a};
+      g.b = {b + (outer.b + inner.b) * bytes, depth.b, column.b};
+      g.c = apart ? Matrix{sums, g.n, 1} : Matrix{to, row.c, column.c};
+      g.accumulate = !first || (c.accumulate && !apart);
+      gemm(g, scratch);
+      first = false;
+    } while (inner.next());
+    if (apart) add_sums(c, g, sums, {to, row.c, column.c});
+  } while (outer.next());
+}
+
+}  // namespace tlaloc::cpu

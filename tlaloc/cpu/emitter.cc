@@ -16,6 +16,7 @@ using ir::Type;
 Emitter::Emitter(ir::GraphRef g) { program.graph = std::move(g); }
 
 std::uint32_t Emitter::emit(Instruction i) {
+  if (i.code != Code::step) open_.clear();
   program.code.push_back(i);
   return here() - 1;
 }
@@ -24,6 +25,9 @@ void Emitter::emit_step(Step s) {
   s.origin = origin;
   program.scratch = std::max(program.scratch, s.scratch);
   emit({.code = Code::step, .index = static_cast<std::uint32_t>(program.steps.size())});
+  touched_.resize(program.storages.size());
+  for (StorageId id : s.storages) touched_[id].any = here();
+  for (StorageId id : s.written()) touched_[id].written = here();
   program.steps.push_back(std::move(s));
 }
 
@@ -85,6 +89,9 @@ void Emitter::check_type(Type type, Type stated, const char* op) {
 
 namespace {
 
+/// Results of one loop: each is one more stream of memory.
+constexpr std::size_t kMaxOutputs = 6;
+
 /// The parts of an expression, operands before what reads them.
 void collect(const ExprRef& e, std::vector<ExprRef>& order,
              std::unordered_map<const Expr*, std::uint16_t>& number) {
@@ -101,6 +108,19 @@ std::size_t count_parts(const ExprRef& e, std::unordered_set<const Expr*>& seen)
   for (const ExprRef& arg : e->args) n += count_parts(arg, seen);
   for (const Indirect& i : e->indirect) n += count_parts(i.index, seen);
   return n;
+}
+/// The expression with some of its parts replaced.
+ExprRef with_parts(const ExprRef& e, std::unordered_map<const Expr*, ExprRef>& by) {
+  if (const auto it = by.find(e.get()); it != by.end()) return it->second;
+  if (e->args.empty()) return e;
+  auto copy = std::make_shared<Expr>(*e);
+  bool changed = false;
+  for (ExprRef& arg : copy->args) {
+    const ExprRef made = with_parts(arg, by);
+    changed = changed || made != arg;
+    arg = made;
+  }
+  return by[e.get()] = changed ? ExprRef(copy) : e;
 }
 std::size_t count_parts(const ExprRef& e) {
   std::unordered_set<const Expr*> seen;
@@ -122,6 +142,7 @@ void assign_places(Loop& loop) {
   for (std::size_t k = 0; k < loop.result_index_count; ++k) {
     last[loop.indices[loop.result_first_index + k].reg] = n;
   }
+  for (const Loop::Output& o : loop.outputs) last[o.reg] = n;
   std::vector<std::uint16_t> free;
   loop.places.resize(n);
   for (std::size_t i = 0; i < n; ++i) {
@@ -158,25 +179,27 @@ Value Emitter::split(const Value& v) {
   return {v.type, top};
 }
 
-void Emitter::emit_loop(const Value& v, const Fold* fold, std::uint32_t folded,
-                        const Target& target, const char* name) {
-  const auto rank = usize(v.type.rank());
+Step Emitter::make_loop(Type space, const std::vector<Part>& parts, const Fold* fold,
+                        std::uint32_t folded, const char* name) {
+  const auto rank = usize(space.rank());
   if (rank > Loop::kMaxRank) {
     throw UserError({"TL-BACKEND-001", name,
                      "arrays of more than " + std::to_string(Loop::kMaxRank) +
                          " axes are not supported by the back end 'cpu'",
                      "merge axes with reshape", origin ? origin->place : Place{}});
   }
+  const Target& target = parts[0].target;
   std::vector<ExprRef> order;
   std::unordered_map<const Expr*, std::uint16_t> number;
-  // The value comes last: where it goes is computed before.
+  std::vector<std::uint16_t> results;
+  // The value comes behind what says where it goes.
   for (const Indirect& i : target.indirect) collect(i.index, order, number);
-  if (const auto it = number.find(v.expr.get()); it != number.end()) {
-    // It is a position too: an identity of it is the value.
-    ExprRef again = apply(ops::rows::StopGradient, nullptr, v.expr->dtype, {v.expr});
-    collect(again, order, number);
-  } else {
-    collect(v.expr, order, number);
+  for (const Part& p : parts) {
+    ExprRef e = p.expr;
+    // What is a position or another result too gets a register of its own.
+    if (number.contains(e.get())) e = apply(ops::rows::StopGradient, nullptr, e->dtype, {e});
+    collect(e, order, number);
+    results.push_back(number.at(e.get()));
   }
 
   auto loop = std::make_shared<Loop>();
@@ -184,7 +207,7 @@ void Emitter::emit_loop(const Value& v, const Fold* fold, std::uint32_t folded,
   step.run = run_loop;
   step.name = name;
   loop->rank = static_cast<std::uint16_t>(rank);
-  for (Dim d : v.type.shape()) step.ints.push_back(sizes.of(d));
+  for (Dim d : space.shape()) step.ints.push_back(sizes.of(d));
   auto add_affine = [&](const Affine& at) {
     const auto first = static_cast<std::uint16_t>(step.ints.size());
     step.ints.push_back(sizes.of(at.offset));
@@ -202,7 +225,12 @@ void Emitter::emit_loop(const Value& v, const Fold* fold, std::uint32_t folded,
     }
     return std::pair(first, static_cast<std::uint16_t>(indirect.size()));
   };
-  std::vector<bool> same_place;  // by storage read: every read is of what is written there
+  // By storage read: every read is of the element that is written at the same time.
+  std::vector<bool> same_place;
+  auto is_same_place = [&](const Expr& e) {
+    return e.indirect.empty() &&
+           std::ranges::all_of(parts, [&](const Part& p) { return p.target.at == e.at; });
+  };
   for (const ExprRef& e : order) {
     Loop::Op op;
     op.dtype = e->dtype;
@@ -215,7 +243,7 @@ void Emitter::emit_loop(const Value& v, const Fold* fold, std::uint32_t folded,
           step.storages.push_back(e->storage);
           same_place.push_back(true);
         }
-        same_place[op.array] = same_place[op.array] && e->at == target.at && e->indirect.empty();
+        same_place[op.array] = same_place[op.array] && is_same_place(*e);
         op.ints = add_affine(e->at);
         std::tie(op.first_index, op.index_count) = add_indices(e->indirect);
         break;
@@ -251,34 +279,82 @@ void Emitter::emit_loop(const Value& v, const Fold* fold, std::uint32_t folded,
   }
   loop->fold = fold;
   loop->folded = folded;
-  loop->result_ints = add_affine(target.at);
   std::tie(loop->result_first_index, loop->result_index_count) = add_indices(target.indirect);
   loop->drop = target.drop;
   if (target.combine) {
-    const DType in[] = {v.type.dtype(), v.type.dtype()};
-    loop->combine = find_tile(*target.combine, nullptr, in, v.type.dtype()).run;
+    const DType t = parts[0].expr->dtype;
+    const DType in[] = {t, t};
+    loop->combine = find_tile(*target.combine, nullptr, in, t).run;
     loop->combine_def = target.combine;
   }
   step.reads = static_cast<std::uint32_t>(step.storages.size());
-  loop->result_array = static_cast<std::uint16_t>(step.reads);
-  step.storages.push_back(target.storage);
+  for (std::size_t k = 0; k < parts.size(); ++k) {
+    loop->outputs.push_back({results[k], static_cast<std::uint16_t>(step.storages.size()),
+                             add_affine(parts[k].target.at)});
+    step.storages.push_back(parts[k].target.storage);
+  }
   for (std::size_t k = 0; k < same_place.size() && k < 64; ++k) {
     if (same_place[k] && !fold && target.indirect.empty()) step.in_place |= std::uint64_t{1} << k;
   }
   assign_places(*loop);
   step.scratch = loop->scratch_bytes();
   step.data = std::move(loop);
-  emit_step(std::move(step));
+  return step;
+}
+
+bool Emitter::join(const Value& v, const Target& target) {
+  const auto it = open_.find(v.type.with_dtype(DType::boolean));
+  if (it == open_.end()) return false;
+  OpenLoop& open = it->second;
+  Step& step = program.steps[program.code[open.at].index];
+  // Nobody has touched where it goes since then, nor does that loop.
+  touched_.resize(program.storages.size());
+  if (touched_[target.storage].any > open.at) return false;
+  if (open.parts.size() == kMaxOutputs) return false;
+  // What it reads was there before that loop, or is what that loop computes.
+  std::unordered_map<const Expr*, ExprRef> computed;
+  std::vector<ExprRef> order;
+  std::unordered_map<const Expr*, std::uint16_t> number;
+  collect(v.expr, order, number);
+  for (const ExprRef& e : order) {
+    if (e->kind != Expr::Kind::read) continue;
+    if (!e->indirect.empty()) return false;
+    if (touched_[e->storage].written <= open.at) continue;
+    const auto part = std::ranges::find_if(open.parts, [&](const Part& p) {
+      return p.target.storage == e->storage && p.target.at == e->at;
+    });
+    if (part == open.parts.end()) return false;
+    computed.emplace(e.get(), part->expr);
+  }
+  std::vector<Part> parts = open.parts;
+  parts.push_back({with_parts(v.expr, computed), target});
+  std::unordered_set<const Expr*> seen;
+  std::size_t size = 0;
+  for (const Part& p : parts) size += count_parts(p.expr, seen);
+  // One operation more for each result that another one reads.
+  if (size + parts.size() > Loop::kMaxOps) return false;
+  Step joined = make_loop(v.type, parts, nullptr, 0, step.name);
+  joined.origin = step.origin;
+  program.scratch = std::max(program.scratch, joined.scratch);
+  for (StorageId id : joined.storages) touched_[id].any = std::max(touched_[id].any, open.at + 1);
+  touched_[target.storage].written = open.at + 1;
+  step = std::move(joined);
+  open.parts = std::move(parts);
+  return true;
 }
 
 void Emitter::compute(const Value& v, const Target& target, const char* name) {
-  if (count_parts(v.expr) > Loop::kMaxOps) return compute(split(v), target, name);
-  emit_loop(v, nullptr, 0, target, name);
+  if (count_parts(v.expr) > Loop::kMaxOps - 1) return compute(split(v), target, name);
+  const bool plain = v.expr->kind == Expr::Kind::op && target.indirect.empty() && !target.combine;
+  if (plain && join(v, target)) return;
+  std::vector<Part> parts{{v.expr, target}};
+  emit_step(make_loop(v.type, parts, nullptr, 0, name));
+  if (plain) open_[v.type.with_dtype(DType::boolean)] = {here() - 1, std::move(parts)};
 }
 
 void Emitter::fold(const Value& v, const Fold& fold, std::span<const std::int64_t> axes,
                    const Target& target, const char* name) {
-  if (count_parts(v.expr) > Loop::kMaxOps) {
+  if (count_parts(v.expr) > Loop::kMaxOps - 1) {
     return this->fold(split(v), fold, axes, target, name);
   }
   std::uint32_t folded = 0;
@@ -288,7 +364,7 @@ void Emitter::fold(const Value& v, const Fold& fold, std::span<const std::int64_
   for (int axis = 0; axis < v.type.rank(); ++axis) {
     over.strides.push_back((folded >> axis) & 1 ? Dim(0) : target.at.strides[kept++]);
   }
-  emit_loop(v, &fold, folded, {target.storage, std::move(over)}, name);
+  emit_step(make_loop(v.type, {{v.expr, {target.storage, std::move(over)}}}, &fold, folded, name));
 }
 
 Value Emitter::lying(const Value& v, const char* name) {

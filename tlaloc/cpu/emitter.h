@@ -89,11 +89,32 @@ class Emitter {
   StorageId copy(const Value& v, const char* name);
 
  private:
-  void emit_loop(const Value& v, const Fold* fold, std::uint32_t folded, const Target& target,
-                 const char* name);
+  /// Values of one index space that one loop computes, and where they go.
+  struct Part {
+    ExprRef expr;
+    Target target;
+  };
+  Step make_loop(ir::Type space, const std::vector<Part>& parts, const Fold* fold,
+                 std::uint32_t folded, const char* name);
+  /// A loop that may still compute more.
+  struct OpenLoop {
+    std::uint32_t at = 0;  ///< in the code
+    std::vector<Part> parts;
+  };
+  /// Adds a value to a loop that was emitted before, if it could have been computed there.
+  bool join(const Value& v, const Target& target);
   Value split(const Value& v);
 
+  struct TypeHash {
+    std::size_t operator()(ir::Type t) const { return t.hash(); }
+  };
   std::vector<ir::Type> checked_;
+  /// By index space (as a type of bool); of the code since the last instruction that is no step.
+  std::unordered_map<ir::Type, OpenLoop, TypeHash> open_;
+  struct Touched {
+    std::uint32_t any = 0, written = 0;  ///< positions behind the last step that did
+  };
+  std::vector<Touched> touched_;  ///< by storage
   std::unordered_map<const void*, StorageId> constants_;
 };
 

@@ -41,7 +41,8 @@ class LoopWriter {
     for (const Loop::Op& op : loop.ops) {
       if (op.kind == Kind::load || op.kind == Kind::position) streams_.push_back(op.ints);
     }
-    streams_.push_back(loop.result_ints);
+    first_output_ = streams_.size();
+    for (const Loop::Output& o : loop.outputs) streams_.push_back(o.ints);
     for (std::size_t k = 0; k < loop.rank; ++k) {
       if (source.integer(k) == "1") continue;
       axes_.push_back({k, static_cast<bool>((loop.folded >> k) & 1)});
@@ -72,7 +73,7 @@ class LoopWriter {
   IrValue stride(std::size_t stream, const Axis& a) {
     return source_.integer(streams_[stream] + 1U + a.number);
   }
-  DType element() const { return loop_.ops.back().dtype; }
+  DType element(std::size_t output = 0) const { return loop_.ops[loop_.outputs[output].reg].dtype; }
 
   /// The innermost axis, if its elements can be computed by vectors: all is loaded from neighbours,
   /// or the same for all, and every operation exists on vectors.
@@ -95,7 +96,9 @@ class LoopWriter {
       const IrValue step = stride(stream++, inner);
       if (op.kind == Kind::position ? step != "0" : step != "0" && step != "1") return std::nullopt;
     }
-    if (!along && stride(streams_.size() - 1, inner) != "1") return std::nullopt;
+    for (std::size_t k = first_output_; k < streams_.size() && !along; ++k) {
+      if (stride(k, inner) != "1") return std::nullopt;
+    }
     return inner;
   }
   std::size_t operands(const Loop::Op& op, DType (&in)[3]) const {
@@ -290,7 +293,7 @@ class LoopWriter {
         }
       }
     }
-    return regs_.back();
+    return regs_[loop_.outputs[0].reg];
   }
   IrValue position(DType t, const IrValue& at) {
     if (t == DType::i64 || t == DType::u64) return at;
@@ -300,9 +303,14 @@ class LoopWriter {
 
   void store(const At& at, int lanes) {
     const IrValue v = value(at, lanes);
+    // Everything is read by now: what is read may lie where something is written.
+    for (std::size_t k = 1; k < loop_.outputs.size(); ++k) {
+      const Loop::Output& o = loop_.outputs[k];
+      write(element(k), regs_[o.reg], address(o.array, element(k), at[first_output_ + k]), lanes);
+    }
     IrValue fits;
-    const IrValue to = indirect(at.back(), loop_.result_first_index, loop_.result_index_count,
-                                loop_.drop ? &fits : nullptr);
+    const IrValue to = indirect(at[first_output_], loop_.result_first_index,
+                                loop_.result_index_count, loop_.drop ? &fits : nullptr);
     std::string skip;
     if (!fits.empty()) {
       const std::string inside = w_.label("fits");
@@ -310,7 +318,7 @@ class LoopWriter {
       w_.branch(fits, inside, skip);
       w_.begin(inside);
     }
-    const IrValue p = address(loop_.result_array, element(), to);
+    const IrValue p = address(loop_.outputs[0].array, element(), to);
     IrValue stored = v;
     if (loop_.combine) {
       const DType types[] = {element(), element()};
@@ -395,7 +403,7 @@ class LoopWriter {
       }
       r = folded(all, r, 1);
     }
-    write(element(), r, address(loop_.result_array, element(), at.back()), lanes);
+    write(element(), r, address(loop_.outputs[0].array, element(), at.back()), lanes);
   }
   void reduce(const std::vector<Axis>& order, std::size_t k, const At& at, int lanes,
               const IrValue& acc, const IrValue& wide) {
@@ -415,6 +423,7 @@ class LoopWriter {
   const Loop& loop_;
   std::vector<IrValue> regs_;
   std::vector<std::uint16_t> streams_;
+  std::size_t first_output_ = 0;
   std::vector<Axis> axes_;
   At at_;
   const ir::OpDef* fold_ = nullptr;

@@ -14,7 +14,7 @@ namespace {
 /// Bytes of a tile of the widest elements.
 constexpr std::size_t kPlaceBytes = usize(kTile) * 8;
 /// Streams of positions that one loop moves through: loads, counted positions, the result.
-constexpr std::size_t kMaxStreams = Loop::kMaxOps + 1;
+constexpr std::size_t kMaxStreams = 2 * Loop::kMaxOps;
 
 void fill(void* to, DType t, const void* value, std::int64_t n) {
   ops::by_size(t, [&]<class U>(TypeTag<U>) {
@@ -52,7 +52,7 @@ class Runner {
       if (has_stream(loop.ops[i])) add_stream(loop.ops[i].ints);
     }
     result_ = streams_;
-    add_stream(loop.result_ints);
+    for (const Loop::Output& o : loop.outputs) add_stream(o.ints);
     collapse();
   }
 
@@ -104,6 +104,7 @@ class Runner {
     inner_ = rank_ - 1;
   }
 
+  DType element(std::size_t output) const { return loop_.ops[loop_.outputs[output].reg].dtype; }
   std::byte* place(std::size_t op) const { return call_.scratch + loop_.places[op] * kPlaceBytes; }
   std::byte* accumulator() const { return call_.scratch + loop_.place_count * kPlaceBytes; }
 
@@ -157,7 +158,7 @@ class Runner {
         }
       }
     }
-    return reg_[last];
+    return reg_[loop_.outputs[0].reg];
   }
 
   /// Adds to positions what `index` says: at[i] for i < n. Marks in `fits` what was moved.
@@ -201,8 +202,8 @@ class Runner {
     for (std::size_t k = 0; k < loop_.result_index_count; ++k) {
       add_index(loop_.indices[loop_.result_first_index + k], at.data(), fits.data(), n);
     }
-    const auto size = usize(byte_size(loop_.ops.back().dtype));
-    std::byte* base = call_.storages[loop_.result_array];
+    const auto size = usize(byte_size(element(0)));
+    std::byte* base = call_.storages[loop_.outputs[0].array];
     const auto* from = static_cast<const std::byte*>(values);
     for (std::size_t i = 0; i < usize(n); ++i) {
       if (loop_.drop && !fits[i]) continue;
@@ -241,35 +242,45 @@ class Runner {
   }
 
   void run_map() {
-    const DType t = loop_.ops.back().dtype;
+    // One output is computed where it belongs; several are written once all is read, since what is
+    // read may lie where one of them goes.
+    const bool alone = loop_.outputs.size() == 1 && loop_.outputs[0].reg + 1U == loop_.ops.size();
     const std::int64_t step = stride_[inner_][result_];
+    auto visit = [&](const std::int64_t* at, std::int64_t n) {
+      if (loop_.result_index_count || loop_.combine) {
+        return scatter_indirect(tile(at, n, nullptr), at[result_], step, n);
+      }
+      const bool direct = alone && (step == 1 || n == 1);
+      tile(at, n, direct ? output(0, at) : nullptr);
+      for (std::size_t k = 0; k < loop_.outputs.size(); ++k) write(k, at, n);
+    };
     walk(
         0, base_.data(), [&](std::size_t axis) { return axis != inner_; },
-        [&](std::int64_t* outer) {
-          tiles(outer, [&](const std::int64_t* at, std::int64_t n) {
-            if (loop_.result_index_count || loop_.combine) {
-              return scatter_indirect(tile(at, n, nullptr), at[result_], step, n);
-            }
-            std::byte* to = call_.storages[loop_.result_array] + at[result_] * byte_size(t);
-            const bool direct = step == 1 || n == 1;
-            const void* r = tile(at, n, direct ? to : nullptr);
-            if (!direct) {
-              scatter(to, t, r, step, n);
-            } else if (r != to) {
-              std::memcpy(to, r, usize(n) * usize(byte_size(t)));
-            }
-          });
-        });
+        [&](std::int64_t* outer) { tiles(outer, visit); });
+  }
+  std::byte* output(std::size_t k, const std::int64_t* at) const {
+    return call_.storages[loop_.outputs[k].array] + at[result_ + k] * byte_size(element(k));
+  }
+  void write(std::size_t k, const std::int64_t* at, std::int64_t n) const {
+    const void* from = reg_[loop_.outputs[k].reg];
+    std::byte* to = output(k, at);
+    if (from == to) return;
+    const std::int64_t step = stride_[inner_][result_ + k];
+    if (step == 1 || n == 1) {
+      std::memcpy(to, from, usize(n) * usize(byte_size(element(k))));
+    } else {
+      scatter(to, element(k), from, step, n);
+    }
   }
 
   void run_fold() {
     const Fold& fold = *loop_.fold;
-    const DType t = loop_.ops.back().dtype;
+    const DType t = element(0);
     const bool along = folded_[inner_];
     auto kept = [&](std::size_t axis) { return axis != inner_ && !folded_[axis]; };
     auto reduced = [&](std::size_t axis) { return axis != inner_ && folded_[axis]; };
     auto store = [&](const std::int64_t* at, std::int64_t n) {
-      std::byte* to = call_.storages[loop_.result_array] + at[result_] * byte_size(t);
+      std::byte* to = call_.storages[loop_.outputs[0].array] + at[result_] * byte_size(t);
       const std::int64_t step = along ? 1 : stride_[inner_][result_];
       if (step == 1 || n == 1) return fold.finish(to, accumulator(), n);
       // The tile's register is free by now: all of it is folded.

@@ -11,9 +11,9 @@
 namespace tlaloc::cpu {
 
 /// What a loop computes; its sizes are the step's integers:
-///   extents of the space, then for each read array and each position: offset and strides,
-///   then offset and strides of the result over the space (0 along folded axes).
-/// Without a fold the result has the space's elements; with one, those of the kept axes.
+///   extents of the space, then for each read array, each position and each output: offset and
+///   strides; and what indices need.
+/// Without a fold an output has the space's elements; with one, those of the kept axes.
 struct Loop {
   static constexpr std::size_t kMaxRank = 24, kMaxOps = 64;
   struct Op {
@@ -35,14 +35,18 @@ struct Loop {
   };
   std::uint16_t rank = 0;
   std::vector<Index> indices;
-  std::vector<Op> ops;             ///< the last one's register is the result
+  std::vector<Op> ops;
   std::vector<ir::AttrRef> attrs;  ///< kept alive for Op::data
   /// Registers: op -> place in the scratch memory; a place is free again after the last use.
   std::vector<std::uint16_t> places;
   std::uint16_t place_count = 0;
-  std::uint16_t result_ints = 0;
-  std::uint16_t result_array = 0;
-  // Where each element of the result goes, and how.
+  /// A register that is written: to which of the step's storages, and where its offset and strides
+  /// over the space begin (0 along folded axes).
+  struct Output {
+    std::uint16_t reg, array, ints;
+  };
+  std::vector<Output> outputs;  ///< at least one; with a fold or an index, one
+  // Where each element goes, and how.
   std::uint16_t result_first_index = 0, result_index_count = 0;
   bool drop = false;         ///< what does not fit is left out rather than moved
   TileFn combine = nullptr;  ///< of the old element and the new one; null: the new one

@@ -74,8 +74,7 @@ int main() {
   const auto step = tl::jit([](State s) {
     return State{s.w1 + s.w2, s.w2 + s.rate, s.b1 + s.b2, s.b2 + s.rate, s.rate, s.loss + s.rate};
   });
-  State state{tl::zeros<float, 8, 4>(), tl::zeros<float, 8, 4>(),
-              tl::zeros<float, 4>(),    tl::zeros<float, 4>(),
-              tl::Scalar<float>(0),                 tl::Scalar<float>(0)};
+  State state{tl::zeros<float, 8, 4>(), tl::zeros<float, 8, 4>(), tl::zeros<float, 4>(),
+              tl::zeros<float, 4>(),    tl::Scalar<float>(0),     tl::Scalar<float>(0)};
   report("a struct of 6 tensors -> the same", [&](int) { state = step(state); });
 }

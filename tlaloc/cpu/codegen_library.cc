@@ -69,7 +69,7 @@ codegen::Compile load(const std::string& path) {
        "compile",
        "the library that generates code can't be loaded: " + why,
        "build Tlaloc where LLVM 19 is (Debian: llvm-19-dev), and set TLALOC_CODEGEN_LIBRARY to the "
-       "path of libtlaloc_codegen.so where it is not found, or use the interpreter",
+       "path of libtlaloc_codegen.so where it is not found, or set TLALOC_CODEGEN=off",
        {}});
 }
 

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "tlaloc/cpu/compiler.h"
+#include "tlaloc/cpu/settings.h"
 
 namespace tlaloc::cpu {
 namespace {
@@ -15,7 +16,8 @@ constexpr std::size_t kMaxInstructions = 20'000;
 
 std::shared_ptr<const LoadedImage> compile_native(const Program& p) {
   if (std::string_view(TLALOC_LLVM_VERSION).empty()) return nullptr;
-  if (p.code.size() > kMaxInstructions) return nullptr;
+  static const bool wanted = settings_from_environment().codegen;
+  if (!wanted || p.code.size() > kMaxInstructions) return nullptr;
   const std::string name = p.graph->name().empty() ? "program" : p.graph->name();
   return compile_ir(generate(p), {.name = name, .passes = std::string(kScalarPasses)});
 }

@@ -23,9 +23,9 @@ std::string variable(const char* name) {
                    {}});
 }
 
-bool cache_is_on() {
-  const std::string value = variable("TLALOC_CACHE");
-  if (!value.empty() && value != "on" && value != "off") refuse("TLALOC_CACHE", value, "on or off");
+bool is_on(const char* name) {
+  const std::string value = variable(name);
+  if (!value.empty() && value != "on" && value != "off") refuse(name, value, "on or off");
   return value != "off";
 }
 
@@ -43,7 +43,8 @@ Settings settings_from_environment() {
   Settings settings;
   settings.codegen_library = variable("TLALOC_CODEGEN_LIBRARY");
   settings.dump_folder = variable("TLALOC_DUMP");
-  if (cache_is_on()) {
+  settings.codegen = is_on("TLALOC_CODEGEN");
+  if (is_on("TLALOC_CACHE")) {
     settings.cache_folder = variable("TLALOC_CACHE_DIR");
     if (settings.cache_folder->empty()) settings.cache_folder = default_cache_folder();
   }

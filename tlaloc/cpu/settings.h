@@ -8,6 +8,7 @@
 namespace tlaloc::cpu {
 
 struct Settings {
+  bool codegen = true;          ///< TLALOC_CODEGEN=off: precompiled kernels only
   std::string codegen_library;  ///< TLALOC_CODEGEN_LIBRARY; empty: to be found
   /// TLALOC_CACHE_DIR, or tlaloc in XDG_CACHE_HOME or in ~/.cache; empty where neither is known;
   /// nullopt with TLALOC_CACHE=off.

@@ -68,7 +68,9 @@ EagerRun compile(const OpCall& call, std::span<const Ref> operands, ir::OriginRe
   ir::Vals in;
   for (const Ref& x : operands) in.push_back(builder.param(node(x).type));
   const ir::GraphRef g = builder.build(emit(in));
-  return std::make_shared<const Eager>(Eager{g, default_backend().compile(g)->bind({})});
+  // One operation has a precompiled kernel: making code for it would not come back.
+  return std::make_shared<const Eager>(
+      Eager{g, default_backend().compile(g, {.run_once = true})->bind({})});
 }
 
 /// On more elements than this the arithmetic costs more than compiling, and the memory that a

@@ -30,7 +30,7 @@ struct Alias {
 
 struct CompileOptions {
   std::vector<Alias> aliases;
-  /// It is going to run once or twice: time spent on faster code would not come back.
+  /// It runs once, or is one operation: time spent on faster code would not come back.
   bool run_once = false;
 };
 

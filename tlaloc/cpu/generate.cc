@@ -78,6 +78,27 @@ class Generator {
       }
     }
     slot_values_.resize(p_.slots.size());
+    find_checked_slots();
+  }
+  /// What the sizes of storages are computed from: there an overflow must not go unseen. All other
+  /// sizes and positions are within storages.
+  void find_checked_slots() {
+    std::vector<const SizeOp*> made_by(p_.slots.size());
+    for (std::size_t k = 1; k < p_.points.size(); ++k) {
+      for (const SizeOp& op : p_.points[k]) made_by[op.result] = &op;
+    }
+    checked_.resize(p_.slots.size());
+    std::vector<Slot> pending;
+    for (const Instruction& in : p_.code) {
+      if (in.code == Code::make || in.code == Code::grow) pending.push_back(in.a);
+    }
+    while (!pending.empty()) {
+      const Slot s = pending.back();
+      pending.pop_back();
+      if (checked_[s]) continue;
+      checked_[s] = true;
+      if (const SizeOp* op = made_by[s]) pending.insert(pending.end(), {op->a, op->b});
+    }
   }
 
   /// Small arrays that only written steps touch.
@@ -334,11 +355,12 @@ class Generator {
     set_slot(in.a, v);
   }
 
-  /// Sizes that overflow are found by whoever needs them: here they only have to stay poison where
-  /// the machine's are.
   void size_op(const SizeOp& op) {
     const IrValue a = slot(op.a), b = slot(op.b);
     IrValue r;
+    if (checked_[op.result] && (op.kind == SizeOp::Kind::add || op.kind == SizeOp::Kind::mul)) {
+      return set_slot(op.result, checked_op(op.kind == SizeOp::Kind::add ? "sadd" : "smul", a, b));
+    }
     switch (op.kind) {
       case SizeOp::Kind::add:
         r = w_.let(format("add i64 {}, {}", a, b));
@@ -375,6 +397,21 @@ class Generator {
     set_slot(op.result, r);
   }
 
+  /// Poison if there is no such number, or an operand is poison.
+  IrValue checked_op(const char* kind, const IrValue& a, const IrValue& b) {
+    const std::string type = "{ i64, i1 }";
+    const IrValue both =
+        w_.let(format("call {} @llvm.{}.with.overflow.i64(i64 {}, i64 {})", type, kind, a, b));
+    IrValue bad = w_.let(format("extractvalue {} {}, 1", type, both));
+    for (const IrValue& operand : {a, b}) {
+      if (is_number(operand)) continue;
+      const IrValue poison = w_.let(format("icmp eq i64 {}, {}", operand, kPoison));
+      bad = w_.let(format("or i1 {}, {}", bad, poison));
+    }
+    const IrValue r = w_.let(format("extractvalue {} {}, 0", type, both));
+    return w_.let(format("select i1 {}, i64 {}, i64 {}", bad, kPoison, r));
+  }
+
   void check(std::uint32_t at, const Check& c) {
     IrValue bad;
     auto require = [&](const char* fails, const IrValue& a, const IrValue& b) {
@@ -406,7 +443,10 @@ class Generator {
     const IrValue cell = early(format("getelementptr i64, ptr {}, i64 {}", base, s));
     const IrValue have = w_.let("load i64, ptr " + cell);
     const std::string more = w_.label("more"), go = w_.label("go");
-    w_.branch(w_.let(format("icmp sgt i64 {}, {}", elements, have)), more, go);
+    // A size that is none is for the machine to refuse.
+    const IrValue larger = w_.let(format("icmp sgt i64 {}, {}", elements, have));
+    const IrValue none = w_.let(format("icmp slt i64 {}, 0", elements));
+    w_.branch(w_.let(format("or i1 {}, {}", larger, none)), more, go);
     w_.begin(more);
     const IrValue call = callback(1), run = field(4);
     const IrValue status = w_.let(format("call i32 {}(ptr {}, i32 {}, i64 {}, i32 {})", call, run,
@@ -515,7 +555,7 @@ class Generator {
     std::string entry_;
     int next_ = 0;
   } prologue_;
-  std::vector<bool> written_step_, local_;
+  std::vector<bool> written_step_, local_, checked_;
   std::vector<SlotKind> slot_kinds_;
   std::vector<IrValue> slot_values_, pointers_;
   std::vector<Slot> variables_;

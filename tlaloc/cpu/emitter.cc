@@ -201,6 +201,7 @@ Step Emitter::make_loop(Type space, const std::vector<Part>& parts, const Fold* 
     collect(e, order, number);
     results.push_back(number.at(e.get()));
   }
+  internal_check(order.size() <= Loop::kMaxOps, "a loop has too many parts");
 
   auto loop = std::make_shared<Loop>();
   Step step;
@@ -343,8 +344,22 @@ bool Emitter::join(const Value& v, const Target& target) {
   return true;
 }
 
+/// The target with all its positions in memory.
+Target Emitter::lying_indices(const Target& target, Type space) {
+  Target t = target;
+  const Type type = space.with_dtype(DType::i64);
+  for (Indirect& i : t.indirect) {
+    if (i.index->kind != Expr::Kind::op) continue;
+    i.index = dense_value(type, copy({type, i.index}, "copy")).expr;
+  }
+  return t;
+}
+
 void Emitter::compute(const Value& v, const Target& target, const char* name) {
-  if (count_parts(v.expr) > Loop::kMaxOps - 1) return compute(split(v), target, name);
+  std::unordered_set<const Expr*> seen;
+  std::size_t size = count_parts(v.expr, seen);
+  for (const Indirect& i : target.indirect) size += count_parts(i.index, seen);
+  if (size > Loop::kMaxOps - 1) return compute(split(v), lying_indices(target, v.type), name);
   const bool plain = v.expr->kind == Expr::Kind::op && target.indirect.empty() && !target.combine;
   if (plain && join(v, target)) return;
   std::vector<Part> parts{{v.expr, target}};

@@ -104,6 +104,7 @@ class Emitter {
   /// Adds a value to a loop that was emitted before, if it could have been computed there.
   bool join(const Value& v, const Target& target);
   Value split(const Value& v);
+  Target lying_indices(const Target& target, ir::Type space);
 
   struct TypeHash {
     std::size_t operator()(ir::Type t) const { return t.hash(); }

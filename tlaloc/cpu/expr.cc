@@ -13,7 +13,9 @@ using ir::Dim;
 using ir::Type;
 
 std::vector<Dim> dense_strides(std::span<const Dim> shape) {
-  std::vector<Dim> strides(shape.size());
+  std::vector<Dim> strides(shape.size(), Dim(0));
+  // Without elements strides mean nothing, and their products may be too large.
+  if (std::ranges::find(shape, Dim(0)) != shape.end()) return strides;
   Dim step = 1;
   for (std::size_t k = shape.size(); k-- > 0;) {
     strides[k] = step;

@@ -35,7 +35,10 @@ class Generator {
         targets_[in.target] = true;
       }
     }
+    // Code on disk knows the functions of the table, and the context, by position.
     std::string text =
+        format("; context {}, functions {}\n", kNativeVersion, library_functions().size());
+    text +=
         "%context = type { ptr, ptr, ptr, ptr, ptr, ptr }\n"
         "attributes #0 = { nounwind \"no-builtins\" }\n"
         "attributes #1 = { nounwind willreturn memory(none) }\n"
@@ -91,6 +94,11 @@ class Generator {
     std::vector<Slot> pending;
     for (const Instruction& in : p_.code) {
       if (in.code == Code::make || in.code == Code::grow) pending.push_back(in.a);
+    }
+    for (const Check& c : p_.checks) {
+      if (c.kind == Check::Kind::type || c.kind == Check::Kind::constraint) {
+        pending.insert(pending.end(), c.slots.begin(), c.slots.end());
+      }
     }
     while (!pending.empty()) {
       const Slot s = pending.back();
@@ -377,8 +385,13 @@ class Generator {
       case SizeOp::Kind::floordiv:
       case SizeOp::Kind::mod: {
         const IrValue zero = w_.let(format("icmp eq i64 {}, 0", b));
-        const IrValue by = w_.let(format("select i1 {}, i64 1, i64 {}", zero, b));
-        const IrValue q = w_.let(format("sdiv i64 {}, {}", a, by));
+        // The least integer has no quotient by -1, and the processor traps: the other way then.
+        const IrValue minus = w_.let(format("icmp eq i64 {}, -1", b));
+        const IrValue either = w_.let(format("or i1 {}, {}", zero, minus));
+        const IrValue by = w_.let(format("select i1 {}, i64 1, i64 {}", either, b));
+        const IrValue plain = w_.let(format("sdiv i64 {}, {}", a, by));
+        const IrValue negative = w_.let(format("sub i64 0, {}", a));
+        const IrValue q = w_.let(format("select i1 {}, i64 {}, i64 {}", minus, negative, plain));
         const IrValue rest = w_.let(format("srem i64 {}, {}", a, by));
         const IrValue some = w_.let(format("icmp ne i64 {}, 0", rest));
         const IrValue mixed =

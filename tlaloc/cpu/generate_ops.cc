@@ -275,6 +275,7 @@ class OpWriter {
       case OpId::OptimizationBarrier:
         return x;
       default:
+        internal_check(function_of(op) != nullptr, "an operation has no code");
         return library(function_of(op), in);
     }
   }
@@ -364,8 +365,11 @@ class OpWriter {
         return is_float(out_) ? w_.let(format("bitcast {} {} to {}", type_, x,
                                               ir_vector(ir_type(out_), lanes_)))
                               : x;
-      default:  // identities
+      case OpId::StopGradient:
+      case OpId::OptimizationBarrier:
         return x;
+      default:
+        throw InternalError(std::string(op.name) + " has no code for integers");
     }
   }
 

@@ -74,7 +74,15 @@ Groups find_groups(const ir::Graph& g) {
   auto read_by = [&](ir::ValueId v, std::uint32_t who) {
     reader[v] = reader[v] == kNobody || reader[v] == who ? who : kSeveral;
   };
-  for (ir::ValueId v : g.results()) reader[v] = kSeveral;
+  // A value that is read where it lies and elsewhere too would be computed for each place.
+  std::vector<std::uint32_t> reading_nodes(g.value_count());
+  for (ir::ValueId v : g.results()) {
+    reader[v] = kSeveral;
+    ++reading_nodes[v];
+  }
+  for (std::uint32_t i = 0; i < count; ++i) {
+    for (ir::ValueId v : g.node(i).operands()) ++reading_nodes[v];
+  }
   for (std::uint32_t i = count; i-- > 0;) {
     const ir::Node n = g.node(i);
     const NodeClass k = r.classes[i] = class_of(g, n);
@@ -83,9 +91,11 @@ Groups find_groups(const ir::Graph& g) {
     const bool inside = one != kNobody && one != kSeveral && members[one] < kMaxGroup;
     r.root[i] = inside ? one : i;
     if (k == NodeClass::elementwise) ++members[r.root[i]];
-    const bool fuses = k == NodeClass::elementwise || k == NodeClass::fold ||
-                       (k == NodeClass::moved && inside && moves_in_loops(n));
-    for (ir::ValueId v : n.operands()) read_by(v, fuses ? r.root[i] : kSeveral);
+    const bool fuses = k == NodeClass::elementwise || k == NodeClass::fold;
+    const bool moves = k == NodeClass::moved && inside && moves_in_loops(n);
+    for (ir::ValueId v : n.operands()) {
+      read_by(v, fuses || (moves && reading_nodes[v] == 1) ? r.root[i] : kSeveral);
+    }
   }
   return r;
 }

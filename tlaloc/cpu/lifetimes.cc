@@ -8,6 +8,8 @@ namespace tlaloc::cpu {
 namespace {
 
 constexpr std::uint32_t kNoLoop = ~std::uint32_t{0};
+/// Params that a result remembers as places to lie in; each run looks at them.
+constexpr std::size_t kMaxDonors = 8;
 
 /// What one instruction does with a storage.
 struct Access {
@@ -21,6 +23,7 @@ class Merger {
  public:
   explicit Merger(Emitter& e) : e_(e), p_(e.program) {
     find_loops();
+    find_arms();
     find_accesses();
   }
 
@@ -52,6 +55,23 @@ class Merger {
         parent_[inner] = k;
         i = e_.loops[inner].end;
       }
+    }
+  }
+
+  /// Numbers the stretches of code that a jump may leave out: the arms of branches, and bodies.
+  void find_arms() {
+    arm_.assign(p_.code.size() + 1, 0);
+    std::uint32_t arms = 0;
+    auto number = [&](std::uint32_t begin, std::uint32_t end) {
+      std::fill(arm_.begin() + begin, arm_.begin() + end, ++arms);
+    };
+    // Outer ones come first, inner ones overwrite them.
+    for (std::uint32_t i = 0; i < p_.code.size(); ++i) {
+      if (p_.code[i].code != Code::jump_unless) continue;
+      const std::uint32_t end = p_.code[i].target;
+      number(i + 1, end);
+      const Instruction& last = p_.code[end - 1];
+      if (last.code == Code::jump && last.target >= end) number(end, last.target);
     }
   }
 
@@ -111,6 +131,9 @@ class Merger {
     const Accesses &av = accesses_[v], &as = accesses_[s];
     const std::uint32_t first = av.begin()->first;
     if (av.rbegin()->first > at || loop_[first] != loop_[at]) return;
+    // What begins in one arm and is copied in another says nothing about runs that miss the copy:
+    // there S may be needed as it was.
+    if (arm_[first] != arm_[at] && !as.empty() && as.begin()->first < first) return;
     for (auto it = as.lower_bound(first); it != as.end() && it->first < at; ++it) {
       if (it->first > first || it->second.writes || !it->second.in_place) return;
     }
@@ -177,7 +200,11 @@ class Merger {
     for (Program::Result& r : p_.results) {
       const Storage& to = p_.storages[r.storage];
       if (to.kind != Storage::Kind::planned || uses[r.storage] > 1) continue;
-      for (StorageId a = 0; a < p_.graph->param_count(); ++a) {
+      const auto params = static_cast<StorageId>(p_.graph->param_count());
+      const auto own = static_cast<StorageId>(&r - p_.results.data());
+      for (StorageId k = 0; k < params; ++k) {
+        // The param at the result's own place first: where state goes in and comes out.
+        const StorageId a = (own + k) % params;
         const Storage& from = p_.storages[a];
         const Accesses& reads = accesses_[a];
         if (from.dtype != to.dtype || from.elements != to.elements) continue;
@@ -189,6 +216,7 @@ class Merger {
           if (end > to.first || (end == to.first && !access.in_place)) continue;
         }
         r.donors.push_back(a);
+        if (r.donors.size() == kMaxDonors) break;
       }
     }
   }
@@ -197,6 +225,7 @@ class Merger {
   Program& p_;
   std::vector<std::uint32_t> loop_;    // innermost, by position
   std::vector<std::uint32_t> parent_;  // by loop
+  std::vector<std::uint32_t> arm_;     // innermost, by position; 0: none
   std::vector<Accesses> accesses_;
   std::vector<StorageId> to_;
 };

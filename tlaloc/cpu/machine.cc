@@ -115,8 +115,9 @@ class Run {
   HostArray result_memory(const Program::Result& r) const {
     Extents extents = extents_of(r);
     if (std::ranges::any_of(extents, [](std::int64_t e) { return e < 0; })) return {};
+    if (in_.donated.empty()) return HostArray::uninitialized(r.dtype, std::move(extents));
     for (std::uint32_t donor : r.donors) {
-      HostArray* a = in_.donated.empty() ? nullptr : in_.donated[donor];
+      HostArray* a = in_.donated[donor];
       if (!a || a->empty_handle() || !a->unique() || a->extents() != extents) continue;
       return std::move(*a);
     }

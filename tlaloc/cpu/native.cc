@@ -9,8 +9,9 @@
 namespace tlaloc::cpu {
 namespace {
 
-/// Operations up to which a program becomes one function: about a second of LLVM's time.
-constexpr std::size_t kMaxOperations = 40'000;
+/// Operations beyond which not even the text is written, and characters of text up to which a
+/// program becomes one function: LLVM's time follows the text, and this is about a second of it.
+constexpr std::size_t kMaxOperations = 40'000, kMaxText = 1'500'000;
 
 std::size_t operations(const Program& p) {
   std::size_t n = p.code.size();
@@ -27,7 +28,9 @@ std::shared_ptr<const LoadedImage> compile_native(const Program& p) {
   static const bool wanted = settings_from_environment().codegen;
   if (!wanted || operations(p) > kMaxOperations) return nullptr;
   const std::string name = p.graph->name().empty() ? "program" : p.graph->name();
-  return compile_ir(generate(p), {.name = name, .passes = std::string(kScalarPasses)});
+  const std::string text = generate(p);
+  if (text.size() > kMaxText) return nullptr;
+  return compile_ir(text, {.name = name, .passes = std::string(kScalarPasses)});
 }
 
 }  // namespace tlaloc::cpu

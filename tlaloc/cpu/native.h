@@ -10,6 +10,10 @@
 
 namespace tlaloc::cpu {
 
+/// Goes up when the layout of NativeContext or the order of the functions changes: code on disk
+/// relies on both.
+inline constexpr int kNativeVersion = 1;
+
 /// What generated code works on. It knows the layout.
 struct NativeContext {
   std::int64_t* slots;

@@ -1,0 +1,84 @@
+// Graphs that a planner may get wrong, or take too long for.
+#include <gtest/gtest.h>
+
+#include "tests/transform/program.h"
+#include "tlaloc/cpu/cpu_backend.h"
+#include "tlaloc/cpu/plan.h"
+#include "tlaloc/interp/interp.h"
+
+namespace tlaloc::testing {
+namespace {
+
+HostArray on_cpu(const GraphRef& g, const std::vector<HostArray>& args, bool compiled) {
+  std::vector<runtime::Buffer> inputs(args.begin(), args.end());
+  return cpu::cpu_backend()
+      .compile(g, {.run_once = !compiled})
+      ->run(std::move(inputs))
+      .outputs[0]
+      .to_host();
+}
+void expect_interpreters(const GraphRef& g, const std::vector<HostArray>& args) {
+  const HostArray want = interp::run(*g, args)[0];
+  for (bool compiled : {false, true}) {
+    EXPECT_EQ(to_string(on_cpu(g, args, compiled)), to_string(want)) << compiled;
+  }
+}
+
+/// A result that nobody reads, and one value that is two results, in the other arm.
+TEST(Planner, ArmsOfABranchKeepTheirResultsApart) {
+  const Type x = f64({4});
+  const GraphRef then = graph_of({x}, [](const Vals& p) -> Vals { return {p[0], ops::exp(p[0])}; });
+  const GraphRef other = graph_of({x}, [](const Vals& p) -> Vals {
+    const Val y = -p[0];
+    return {y, y};
+  });
+  const GraphRef g = graph_of({Type::scalar(DType::boolean), x}, [&](const Vals& p) -> Vals {
+    const Type types[] = {x, x};
+    return {ir::emit_if(p[0], std::span(p).subspan(1),
+                        {ir::make_region(then, {}), ir::make_region(other, {})}, types)
+                .out[0]};
+  });
+  for (bool taken : {false, true}) {
+    expect_interpreters(g, {HostArray::scalar(taken), reals({0, 1, 2, 3}, {4})});
+  }
+}
+
+/// Each level reads the one before as it lies and in opposite order.
+TEST(Planner, ValuesReadInTwoOrdersAreComputedOnce) {
+  const std::int64_t axis[] = {0};
+  auto folded = [&](int levels) {
+    return graph_of({f64({4})}, [&](const Vals& p) -> Vals {
+      Val y = p[0];
+      for (int k = 0; k < levels; ++k) y = y + ops::reverse(y, axis);
+      return {y};
+    });
+  };
+  expect_interpreters(folded(6), {reals({1, 2, 3, 4}, {4})});
+  EXPECT_LE(cpu::plan(folded(32))->steps.size(), 64U);
+}
+
+TEST(Planner, ManyIndicesOfOneWindow) {
+  constexpr int kRank = 20;
+  std::vector<Dim> shape(kRank, Dim(2)), window(kRank, Dim(1));
+  std::vector<Type> types{Type::get(DType::f64, shape), Type::get(DType::f64, window)};
+  for (int k = 0; k < kRank; ++k) types.push_back(Type::scalar(DType::u64));
+  const GraphRef g = graph_of(types, [&](const Vals& p) -> Vals {
+    return {ops::dynamic_update_slice(p[0], p[1], std::span(p).subspan(2))};
+  });
+  std::vector<HostArray> args{HostArray(DType::f64, Extents(kRank, 2)),
+                              HostArray(DType::f64, Extents(kRank, 1))};
+  args[1].as_mutable<double>()[0] = 7;
+  for (int k = 0; k < kRank; ++k) args.push_back(HostArray::scalar(std::uint64_t(k % 2)));
+  const HostArray want = interp::run(*g, args)[0];
+  for (bool compiled : {false, true}) EXPECT_TRUE(identical(on_cpu(g, args, compiled), want));
+}
+
+TEST(Planner, EmptyArraysMayHaveAnySizesElse) {
+  const std::int64_t large = std::int64_t{1} << 40;
+  const GraphRef g =
+      graph_of({f64({0, large, large})}, [](const Vals& p) -> Vals { return {p[0] + p[0]}; });
+  EXPECT_EQ(on_cpu(g, {HostArray(DType::f64, {0, large, large})}, false).size(), 0);
+}
+
+}  // namespace
+}  // namespace tlaloc::testing

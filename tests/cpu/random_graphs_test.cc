@@ -1,0 +1,96 @@
+// Random graphs on the CPU back end against the interpreter, with donated and kept arguments; one
+// executable serves several sizes.
+#include "tests/cpu/random_graphs.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "tlaloc/base/error.h"
+#include "tlaloc/cpu/cpu_backend.h"
+#include "tlaloc/interp/interp.h"
+
+namespace tlaloc::testing {
+namespace {
+
+using Arrays = std::vector<HostArray>;
+
+HostArray copy_of(const HostArray& a) {
+  HostArray r = HostArray::uninitialized(a.dtype(), a.extents());
+  if (a.bytes()) std::memcpy(r.mutable_data(), a.data(), a.bytes());
+  return r;
+}
+Arrays copies(const Arrays& arrays) {
+  Arrays r;
+  for (const HostArray& a : arrays) r.push_back(copy_of(a));
+  return r;
+}
+
+/// Sums of large floats depend on their order: beyond 10^6 they say nothing.
+bool agree(const HostArray& a, const HostArray& b) {
+  if (a.dtype() != b.dtype() || a.extents() != b.extents()) return false;
+  for (std::int64_t i = 0; i < a.size(); ++i) {
+    const double x = a.element(i), y = b.element(i);
+    if (x != y && !(std::isnan(x) && std::isnan(y)) && !(std::abs(x) > 1e6)) return false;
+  }
+  return true;
+}
+
+/// The results, or the error's code.
+template <class F>
+std::string outcome(Arrays& results, const F& run) {
+  try {
+    results = run();
+    return {};
+  } catch (const Error& e) {
+    return std::string(e.what()).substr(0, 11);
+  }
+}
+
+void check(std::uint64_t seed, bool compiled) {
+  const RandomGraph g = random_graph(seed);
+  const auto executable = cpu::cpu_backend().compile(g.graph, {.run_once = !compiled});
+  for (std::uint64_t k = 0; k < 3; ++k) {
+    const std::int64_t size = g.size ? *g.size : std::array<std::int64_t, 3>{4, 2, 1}[k];
+    const Arrays args = random_arguments(g, size, seed * 3 + k);
+    Arrays want, got;
+    const std::string expected = outcome(want, [&] { return interp::run(*g.graph, copies(args)); });
+    const std::string met = outcome(got, [&] {
+      runtime::RunOptions options;
+      if ((seed + k) % 2) options.donate.assign(args.size(), true);
+      Arrays own = copies(args);
+      std::vector<runtime::Buffer> buffers;
+      for (HostArray& a : own) buffers.emplace_back(std::move(a));
+      Arrays r;
+      for (const runtime::Buffer& b :
+           executable->bind({})->run(std::move(buffers), options).outputs) {
+        r.push_back(b.to_host());
+      }
+      return r;
+    });
+    ASSERT_EQ(met, expected) << "seed " << seed << ", n = " << size << "\n" << g.graph->to_string();
+    for (std::size_t i = 0; i < want.size(); ++i) {
+      ASSERT_TRUE(agree(got.at(i), want[i]))
+          << "seed " << seed << ", n = " << size << ": result " << i << " is " << to_string(got[i])
+          << " where the interpreter gives " << to_string(want[i]) << " for\n"
+          << g.graph->to_string();
+    }
+  }
+}
+
+#ifdef TLALOC_FEW_GRAPHS
+constexpr std::uint64_t kGraphs = 400, kCompiled = 20;
+#else
+constexpr std::uint64_t kGraphs = 6000, kCompiled = 150;
+#endif
+
+TEST(RandomGraphs, OnPrecompiledKernels) {
+  for (std::uint64_t seed = 0; seed < kGraphs && !HasFatalFailure(); ++seed) check(seed, false);
+}
+TEST(RandomGraphs, Compiled) {
+  for (std::uint64_t seed = 0; seed < kCompiled && !HasFatalFailure(); ++seed) check(seed, true);
+}
+
+}  // namespace
+}  // namespace tlaloc::testing

@@ -264,6 +264,7 @@ Step Emitter::make_loop(Type space, const std::vector<Part>& parts, const Fold* 
           op.args[k] = number.at(e->args[k].get());
           in[k] = e->args[k]->dtype;
         }
+        op.arg_count = static_cast<std::uint16_t>(e->args.size());
         // Unused operands name one that is there.
         for (std::size_t k = e->args.size(); k < 3; ++k) op.args[k] = op.args[0];
         const TileKernel kernel = find_tile(*e->op, e->attr.get(), {in, e->args.size()}, e->dtype);

@@ -103,32 +103,7 @@ class LoopWriter {
   }
   std::size_t operands(const Loop::Op& op, DType (&in)[3]) const {
     for (std::size_t k = 0; k < 3; ++k) in[k] = loop_.ops[op.args[k]].dtype;
-    return op.def == &ops::rows::Select || op.def == &ops::rows::Clamp ? 3
-           : is_binary(*op.def)                                        ? 2
-                                                                       : 1;
-  }
-  static bool is_binary(const ir::OpDef& op) {
-    switch (static_cast<ops::OpId>(op.id)) {
-      case ops::OpId::Add:
-      case ops::OpId::Sub:
-      case ops::OpId::Mul:
-      case ops::OpId::Div:
-      case ops::OpId::Rem:
-      case ops::OpId::Pow:
-      case ops::OpId::Atan2:
-      case ops::OpId::Max:
-      case ops::OpId::Min:
-      case ops::OpId::And:
-      case ops::OpId::Or:
-      case ops::OpId::Xor:
-      case ops::OpId::ShiftLeft:
-      case ops::OpId::ShiftRightArithmetic:
-      case ops::OpId::ShiftRightLogical:
-      case ops::OpId::Compare:
-        return true;
-      default:
-        return false;
-    }
+    return op.arg_count;
   }
 
   /// for (i = from; i < to; i += step) body(i)

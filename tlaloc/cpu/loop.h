@@ -18,11 +18,12 @@ struct Loop {
   static constexpr std::size_t kMaxRank = 24, kMaxOps = 64;
   struct Op {
     enum class Kind : std::uint8_t { load, literal, position, op } kind;
-    DType dtype;              ///< of the register
-    std::uint16_t array = 0;  ///< load: of the step's storages; position: none
-    std::uint16_t ints = 0;   ///< load, position: where offset and strides begin
-    TileFn run = nullptr;     ///< op
-    std::uint16_t args[3] = {};
+    DType dtype;                 ///< of the register
+    std::uint16_t array = 0;     ///< load: of the step's storages; position: none
+    std::uint16_t ints = 0;      ///< load, position: where offset and strides begin
+    TileFn run = nullptr;        ///< op
+    std::uint16_t args[3] = {};  ///< op: registers, `arg_count` of them
+    std::uint16_t arg_count = 0;
     std::uint64_t bits = 0;                          ///< literal
     std::uint16_t first_index = 0, index_count = 0;  ///< load: of `indices`
     const ir::OpDef* def = nullptr;                  ///< op: what `run` computes

@@ -50,6 +50,7 @@
 #include "tlaloc/lang/special.h"
 #include "tlaloc/lang/statistics.h"
 #include "tlaloc/lang/tangents.h"
+#include "tlaloc/lang/threads.h"
 #include "tlaloc/lang/tree_map.h"
 #include "tlaloc/lang/tree_std.h"
 #include "tlaloc/lang/vmap.h"

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "tlaloc/base/error.h"
+#include "tlaloc/cpu/gang.h"
 
 namespace tlaloc::cpu {
 namespace {
@@ -21,6 +22,16 @@ std::string variable(const char* name) {
                    "\"" + value + "\" is not " + expected,
                    "correct or unset the environment variable",
                    {}});
+}
+
+/// Leaves `n` as it is where the variable is not set.
+template <class T>
+void read_number(const char* name, T& n, T least, T most, const std::string& expected) {
+  const std::string text = variable(name);
+  if (text.empty()) return;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
+  if (error != std::errc() || end != text.data() + text.size() || n < least || n > most)
+    refuse(name, text, expected);
 }
 
 bool is_on(const char* name) {
@@ -48,12 +59,10 @@ Settings settings_from_environment() {
     settings.cache_folder = variable("TLALOC_CACHE_DIR");
     if (settings.cache_folder->empty()) settings.cache_folder = default_cache_folder();
   }
-  if (const std::string text = variable("TLALOC_CACHE_BYTES"); !text.empty()) {
-    const auto [end, error] =
-        std::from_chars(text.data(), text.data() + text.size(), settings.cache_bytes);
-    if (error != std::errc() || end != text.data() + text.size())
-      refuse("TLALOC_CACHE_BYTES", text, "a number of bytes");
-  }
+  read_number("TLALOC_CACHE_BYTES", settings.cache_bytes, std::uint64_t{0}, UINT64_MAX,
+              "a number of bytes");
+  read_number("TLALOC_NUM_THREADS", settings.num_threads, std::int64_t{1}, kMaxThreads,
+              "a number of threads, 1 to " + std::to_string(kMaxThreads));
   return settings;
 }
 

@@ -1,4 +1,4 @@
-// What the environment says of compiling.
+// What the environment says of compiling and running.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +15,7 @@ struct Settings {
   std::optional<std::string> cache_folder;
   std::uint64_t cache_bytes = std::uint64_t{512} << 20;  ///< TLALOC_CACHE_BYTES
   std::string dump_folder;                               ///< TLALOC_DUMP; empty: no dump
+  std::int64_t num_threads = 0;  ///< TLALOC_NUM_THREADS, 1 to kMaxThreads; 0: it does not say
 };
 
 /// UserError TL-ENV-001 for a value that is not understood.

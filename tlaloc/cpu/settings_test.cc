@@ -18,8 +18,9 @@ using ::testing::ThrowsMessage;
 class Environment : public ::testing::Test {
  protected:
   Environment() {
-    for (const char* name : {"TLALOC_CODEGEN_LIBRARY", "TLALOC_CACHE", "TLALOC_CACHE_DIR",
-                             "TLALOC_CACHE_BYTES", "TLALOC_DUMP", "XDG_CACHE_HOME"})
+    for (const char* name :
+         {"TLALOC_CODEGEN_LIBRARY", "TLALOC_CACHE", "TLALOC_CACHE_DIR", "TLALOC_CACHE_BYTES",
+          "TLALOC_DUMP", "TLALOC_NUM_THREADS", "XDG_CACHE_HOME"})
       set(name, std::nullopt);
     set("HOME", "/somewhere");
   }
@@ -37,6 +38,7 @@ TEST_F(Environment, Defaults) {
   EXPECT_EQ(settings.dump_folder, "");
   EXPECT_EQ(settings.cache_folder, "/somewhere/.cache/tlaloc");
   EXPECT_EQ(settings.cache_bytes, 536870912U);
+  EXPECT_EQ(settings.num_threads, 0);
 }
 
 TEST_F(Environment, Values) {
@@ -44,10 +46,12 @@ TEST_F(Environment, Values) {
   set("TLALOC_DUMP", "dump");
   set("TLALOC_CACHE_BYTES", "1000");
   set("TLALOC_CACHE", "on");
+  set("TLALOC_NUM_THREADS", "3");
   const Settings settings = settings_from_environment();
   EXPECT_EQ(settings.codegen_library, "a.so");
   EXPECT_EQ(settings.dump_folder, "dump");
   EXPECT_EQ(settings.cache_bytes, 1000U);
+  EXPECT_EQ(settings.num_threads, 3);
 }
 
 TEST_F(Environment, TheFolderOfTheCache) {
@@ -76,6 +80,14 @@ TEST_F(Environment, WhatIsNotUnderstoodIsRefused) {
     set("TLALOC_CACHE_BYTES", bytes);
     EXPECT_THAT(settings_from_environment,
                 ThrowsMessage<UserError>(HasSubstr("TL-ENV-001: TLALOC_CACHE_BYTES")));
+  }
+  set("TLALOC_CACHE_BYTES", std::nullopt);
+  for (const char* threads : {"0", "-1", "2.5", "1025", "all", "99999999999999999999"}) {
+    set("TLALOC_NUM_THREADS", threads);
+    EXPECT_THAT(settings_from_environment,
+                ThrowsMessage<UserError>(HasSubstr("TL-ENV-001: TLALOC_NUM_THREADS: \"" +
+                                                   std::string(threads) +
+                                                   "\" is not a number of threads, 1 to 1024")));
   }
 }
 

@@ -1,16 +1,19 @@
-// Exponentials and their relatives as LLVM IR that runs on vectors: no branch, no call.
+// Exponentials, circular functions and their relatives as LLVM IR that runs on vectors: own code,
+// without a call but for huge arguments of sin, cos and tan.
 #pragma once
 
-#include "tlaloc/cpu/ir_writer.h"
+#include <span>
+
+#include "tlaloc/cpu/math_writer.h"
 #include "tlaloc/ir/op_def.h"
 
 namespace tlaloc::cpu {
 
-/// Whether write_math knows the function on f32 or f64. Errors in units of the last place, measured
-/// over all f32 and samples of f64 by generate_math_test.cc:
-///   exp 1.5, log 1.5, tanh 2.5, logistic 2.5
+/// Whether write_math knows the function on f32 or f64. docs/compiled-code.md has the errors.
 /// NaN, infinities, signed zeros and subnormals are as in the C library.
 bool has_math(const ir::OpDef& op, DType t);
-IrValue write_math(IrWriter& w, const ir::OpDef& op, const IrValue& x, DType t, int lanes);
+/// `scalar` writes a call of the C library's function for one element.
+IrValue write_math(IrWriter& w, const ir::OpDef& op, std::span<const IrValue> in, DType t,
+                   int lanes, const ScalarCall& scalar);
 
 }  // namespace tlaloc::cpu

@@ -161,11 +161,16 @@ class OpWriter {
                     lanes_);
   }
   IrValue library(const char* name, std::span<const IrValue> in) {
+    internal_check(lanes_ == 1, "the C library takes one element");
+    return library_call(name, in, "");
+  }
+  IrValue library_call(const char* name, std::span<const IrValue> in, const char* more) {
     const auto index = find_function(name, t_);
-    internal_check(index && lanes_ == 1, "no library function");
+    internal_check(index.has_value(), "no library function");
+    const std::string type = ir_type(t_);
     std::string args;
-    for (const IrValue& a : in) args += (args.empty() ? "" : ", ") + type_ + " " + a;
-    return w_.let(format("call {} {}({}) #1", type_, functions_.library(*index), args));
+    for (const IrValue& a : in) args += (args.empty() ? "" : ", ") + type + " " + a;
+    return w_.let(format("call {} {}({}) #1{}", type, functions_.library(*index), args, more));
   }
 
   IrValue compare(const ir::Attr* attr, const IrValue& a, const IrValue& b) {
@@ -211,7 +216,11 @@ class OpWriter {
   // ---- floating elements ----
   IrValue real(const ir::OpDef& op, const ir::Attr* attr, std::span<const IrValue> in) {
     const IrValue& x = in[0];
-    if (by_vectors_ && has_math(op, t_)) return write_math(w_, op, x, t_, lanes_);
+    if (by_vectors_ && has_math(op, t_)) {
+      return write_math(w_, op, in, t_, lanes_, [&](const IrValue& element) {
+        return library_call(function_of(op), std::array{element}, " cold");
+      });
+    }
     switch (static_cast<OpId>(op.id)) {
       case OpId::Neg:
         return w_.let("fneg " + type_ + " " + x);
@@ -396,7 +405,7 @@ bool can_write(const ir::OpDef& op, std::span<const DType> in, DType out, OpMode
     case OpId::ErfInv:
       return false;
     case OpId::Pow:
-      return real && calls;
+      return real && (calls || has_math(op, in[0]));
     case OpId::Logistic:
       return calls || has_math(op, in[0]);
     case OpId::Clamp:

@@ -76,9 +76,7 @@ bool ir_computes(DType t) {
 
 IrValue ir_splat(const std::string& type, const std::string& value, int lanes) {
   if (lanes == 1) return value;
-  std::string r = "<";
-  for (int i = 0; i < lanes; ++i) r += (i ? ", " : "") + type + " " + value;
-  return r + ">";
+  return fmt::format("splat ({} {})", type, value);
 }
 IrValue ir_real(DType t, double value, int lanes) {
   // LLVM writes floats as the doubles that they are.

@@ -1,5 +1,5 @@
-// Random graphs on the CPU back end against the interpreter, with donated and kept arguments; one
-// executable serves several sizes.
+// Random graphs on the CPU back end against the interpreter, with donated and kept arguments, timed
+// and not; one executable serves several sizes.
 #include "tests/cpu/random_graphs.h"
 
 #include <gtest/gtest.h>
@@ -48,16 +48,35 @@ std::string outcome(Arrays& results, const F& run) {
   }
 }
 
+/// Times of kernels, which must be those of the report.
+class Kernels final : public runtime::ProfileSink {
+ public:
+  explicit Kernels(std::size_t count) : count_(count) {}
+  void record(const runtime::ProfileEvent& e) override {
+    EXPECT_LT(e.kernel, count_);
+    EXPECT_GE(e.duration_ns, 0);
+  }
+
+ private:
+  std::size_t count_;
+};
+
 void check(std::uint64_t seed, bool compiled) {
   const RandomGraph g = random_graph(seed);
   const auto executable = cpu::cpu_backend().compile(g.graph, {.run_once = !compiled});
   for (std::uint64_t k = 0; k < 3; ++k) {
     const std::int64_t size = g.size ? *g.size : std::array<std::int64_t, 3>{4, 2, 1}[k];
     const Arrays args = random_arguments(g, size, seed * 3 + k);
+    runtime::ExplainOptions explain;
+    for (Symbol s : g.graph->dims()) explain.dims[s.id()] = size;
+    const runtime::Report report = executable->bind({})->explain(explain);
+    ASSERT_GT(report.text().size(), 0U);
+    Kernels kernels(report.kernels.size());
     Arrays want, got;
     const std::string expected = outcome(want, [&] { return interp::run(*g.graph, copies(args)); });
     const std::string met = outcome(got, [&] {
       runtime::RunOptions options;
+      if (seed % 4 == 0) options.profile = &kernels;
       if ((seed + k) % 2) options.donate.assign(args.size(), true);
       Arrays own = copies(args);
       std::vector<runtime::Buffer> buffers;

@@ -11,7 +11,7 @@ CODE = re.compile(r"TL-[A-Z]+-\d{3}")
 def main() -> int:
     root = pathlib.Path(sys.argv[1])
     used, tested = set(), set()
-    for path in (root / "tlaloc").rglob("*"):
+    for path in [*(root / "tlaloc").rglob("*"), *(root / "tools").rglob("*")]:
         if path.suffix not in (".h", ".cc"):
             continue
         codes = set(CODE.findall(path.read_text(encoding="utf-8")))
@@ -19,7 +19,7 @@ def main() -> int:
             tested |= codes
         elif not path.stem.endswith(("_fuzz", "_bench")):
             used |= codes
-    for path in (root / "tests").rglob("*.cc"):
+    for path in [*(root / "tests").rglob("*.cc"), *(root / "tests" / "tools").rglob("*.py")]:
         tested |= set(CODE.findall(path.read_text(encoding="utf-8")))
     pages = {p.stem for p in (root / "docs" / "errors").glob("TL-*.md")}
     index = set(CODE.findall((root / "docs" / "errors" / "README.md").read_text(encoding="utf-8")))

@@ -60,6 +60,30 @@ bool is_full(const Spatial& s, std::int64_t stride, std::int64_t lhs_dilation,
          meet(s, stride, 1, (s.kernel - 1) * rhs_dilation).count == s.out;
 }
 
+Cost convolution_cost(const void* data, const std::int64_t* ints) {
+  const Convolution& conv = *static_cast<const Convolution*>(data);
+  const Ints& n = *reinterpret_cast<const Ints*>(ints);
+  const auto* spatial = reinterpret_cast<const Spatial*>(ints + sizeof(Ints) / 8);
+  Cost c;
+  c.updates = true;
+  // Padding is never multiplied.
+  double products = static_cast<double>(n.batch) * static_cast<double>(n.out_features) *
+                    static_cast<double>(n.features);
+  c.space = std::to_string(n.batch) + " times";
+  for (std::size_t i = 0; i < conv.strides.size(); ++i) {
+    const Spatial& s = spatial[i];
+    double meetings = 0;
+    for (std::int64_t k = 0; s.out > 0 && s.in > 0 && k < s.kernel; ++k) {
+      const Meeting m = meet(s, conv.strides[i], conv.lhs_dilation[i], k * conv.rhs_dilation[i]);
+      meetings += static_cast<double>(m.count);
+    }
+    products *= meetings;
+    c.space += (i == 0 ? " " : "x") + std::to_string(s.out);
+  }
+  c.flops = 2 * products;
+  return c;
+}
+
 void run_convolution(const KernelCall& call) {
   const Convolution& conv = *static_cast<const Convolution*>(call.data);
   const Ints& n = *reinterpret_cast<const Ints*>(call.ints);
@@ -134,6 +158,8 @@ void emit_convolution(Emitter& e, const Value& lhs, const Value& rhs, const ops:
   Step s;
   s.name = "convolution";
   s.run = run_convolution;
+  s.cost = convolution_cost;
+  s.runs_on = "matrix kernel";
   s.storages = {a.expr->storage, b.expr->storage, target.storage};
   s.reads = 2;
   s.scratch = contraction_scratch_bytes(type.dtype());

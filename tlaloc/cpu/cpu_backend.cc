@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "tlaloc/base/error.h"
+#include "tlaloc/cpu/explain.h"
 #include "tlaloc/cpu/machine.h"
 #include "tlaloc/cpu/native.h"
 #include "tlaloc/cpu/plan.h"
@@ -34,21 +35,56 @@ HostArray on_host(const Buffer& b, bool donated) {
 class Runner {
  public:
   Runner(const ir::GraphRef& g, bool run_once) : program_(plan(g)) {
-    if (run_once) return;
-    image_ = compile_native(*program_);
-    if (image_) native_ = reinterpret_cast<NativeFn>(image_->address("run"));
+    if (run_once) {
+      native_.why_not = "it runs once";
+    } else {
+      native_ = compile_native(*program_);
+    }
   }
 
   RunOutputs run(const RunInputs& in) const {
     std::unique_ptr<Frame> frame = take();
     // A run that fails leaves nothing behind that the next one relies on.
-    RunOutputs out = run_program(*program_, *frame, in, native_);
+    RunOutputs out = run_program(*program_, *frame, in, code_for(*in.options));
     give(std::move(frame));
     return out;
+  }
+
+  Report explain(const RunInputs& in, bool runs) const {
+    Running how{native_.run != nullptr, native_.why_not, {}};
+    if (how.compiled) how.timed = timed().steps;
+    Report r = explain_program(*program_, how, in.dims);
+    if (!runs) return r;
+    explain_runs(
+        r, *program_, program_->graph->has_effects(),
+        [&] {
+          Frame frame(*program_);
+          run_program(*program_, frame, in, native_.run);
+        },
+        [&](ProfileSink* profile) {
+          RunOptions options = *in.options;
+          options.profile = profile;
+          RunInputs again = in;
+          again.options = &options;
+          run(again);
+        });
+    return r;
   }
   ~Runner() { delete spare_.load(std::memory_order_acquire); }
 
  private:
+  /// The same code with time stamps, which is compiled when somebody asks.
+  struct Timed {
+    Native native;
+    std::vector<bool> steps;
+  };
+  const Timed& timed() const {
+    std::call_once(timed_once_, [&] { timed_.native = compile_native(*program_, &timed_.steps); });
+    return timed_;
+  }
+  NativeFn code_for(const RunOptions& options) const {
+    return native_.run && options.profile ? timed().native.run : native_.run;
+  }
   // One frame waits without the lock: most callers are one thread.
   std::unique_ptr<Frame> take() const {
     if (Frame* f = spare_.exchange(nullptr, std::memory_order_acquire)) {
@@ -72,8 +108,9 @@ class Runner {
   }
 
   std::shared_ptr<const Program> program_;
-  std::shared_ptr<const LoadedImage> image_;
-  NativeFn native_ = nullptr;
+  Native native_;
+  mutable std::once_flag timed_once_;
+  mutable Timed timed_;
   mutable std::atomic<Frame*> spare_ = nullptr;
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<Frame>> frames_;
@@ -173,6 +210,31 @@ class CpuBound final : public Bound {
     return execute(inputs, {}, options).results;
   }
 
+  Report explain(const ExplainOptions& options) const override {
+    RunOptions run;
+    run.dims = options.dims;
+    if (options.inputs) {
+      check(options.inputs->size(), run);
+      const Prepared p = prepare(*options.inputs, {}, run);
+      return p.runner->explain(p.inputs(run), true);
+    }
+    std::vector<std::int64_t> entry;
+    for (ir::Symbol s : compiled_->graph->dims()) {
+      const auto it = options.dims.find(s.id());
+      if (it == options.dims.end()) {
+        throw UserError({"TL-SHAPE-004",
+                         compiled_->signature.name,
+                         "nothing gives the size " + s.name() + ", which the report needs",
+                         "pass it, or arguments",
+                         {}});
+      }
+      entry.push_back(it->second);
+    }
+    const std::vector<std::int64_t> dims = split_ ? main_dims(entry) : entry;
+    return (split_ ? *main_ : compiled_->runner)
+        .explain({.args = {}, .donated = {}, .dims = dims, .options = &run}, false);
+  }
+
  private:
   void check(std::size_t given, const RunOptions& options) const {
     check_run(compiled_->signature, inputs_, given, options);
@@ -184,6 +246,22 @@ class CpuBound final : public Bound {
                      {}});
   }
 
+  /// What a program runs on, and which one.
+  struct Prepared {
+    const Runner* runner;
+    std::vector<const HostArray*> args;
+    std::vector<HostArray*> donated;
+    std::vector<std::int64_t> dims;
+    RunInputs inputs(const RunOptions& options) const {
+      return {.args = args, .donated = donated, .dims = dims, .options = &options};
+    }
+  };
+  std::vector<std::int64_t> main_dims(const std::vector<std::int64_t>& entry) const {
+    std::vector<std::int64_t> dims;
+    for (const MainDim& d : main_dims_)
+      dims.push_back(d.entry < 0 ? d.size : entry[usize(d.entry)]);
+    return dims;
+  }
   /// Everything by input.
   RunOutputs execute(std::span<const HostArray* const> inputs, std::span<HostArray* const> donated,
                      const RunOptions& options) const {
@@ -192,14 +270,24 @@ class CpuBound final : public Bound {
       return compiled_->runner.run(
           {.args = inputs, .donated = donated, .dims = dims, .options = &options});
     }
+    const Prepared p = prepare(inputs, donated, options);
+    RunOutputs out = p.runner->run(p.inputs(options));
+    out.dims.resize(compiled_->signature.result_dims.size());
+    return out;
+  }
+  Prepared prepare(std::span<const HostArray* const> inputs, std::span<HostArray* const> donated,
+                   const RunOptions& options) const {
+    if (!split_) {
+      return {&compiled_->runner,
+              {inputs.begin(), inputs.end()},
+              {donated.begin(), donated.end()},
+              compiled_->bind(inputs, options.dims)};
+    }
     // Checked against the whole graph, whose labels the two halves have parts of.
     std::vector<const HostArray*> args;
     for (const HostArray& a : all_) args.push_back(&a);
     for (std::size_t i = 0; i < inputs.size(); ++i) args[inputs_[i]] = inputs[i];
     const auto entry = compiled_->bind(args, options.dims);
-    std::vector<std::int64_t> dims;
-    for (const MainDim& d : main_dims_)
-      dims.push_back(d.entry < 0 ? d.size : entry[usize(d.entry)]);
     args.clear();
     for (const HostArray& a : hoisted_) args.push_back(&a);
     args.insert(args.end(), inputs.begin(), inputs.end());
@@ -208,10 +296,7 @@ class CpuBound final : public Bound {
       may_take.assign(hoisted_.size(), nullptr);
       may_take.insert(may_take.end(), donated.begin(), donated.end());
     }
-    RunOutputs out =
-        main_->run({.args = args, .donated = may_take, .dims = dims, .options = &options});
-    out.dims.resize(compiled_->signature.result_dims.size());
-    return out;
+    return {&*main_, std::move(args), std::move(may_take), main_dims(entry)};
   }
 
   /// A size of what is left: an entry dim of the graph, or known since parameters were bound.

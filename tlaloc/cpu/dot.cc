@@ -46,6 +46,27 @@ void run_dot(const KernelCall& call) {
            call.scratch);
 }
 
+Cost dot_cost(const void* data, const std::int64_t* ints) {
+  const Dot& dot = *static_cast<const Dot*>(data);
+  const auto k = static_cast<double>(ints[0]);
+  double sizes[3] = {1, 1, 1};  // of batch, rows, columns
+  const std::size_t counts[] = {dot.batch, dot.rows, dot.columns};
+  ints += 6;
+  for (std::size_t part = 0; part < 3; ++part) {
+    for (std::size_t i = 0; i < counts[part]; ++i, ints += 4) {
+      sizes[part] *= static_cast<double>(ints[0]);
+    }
+  }
+  const auto [batch, m, n] = sizes;
+  Cost c;
+  c.elements = {batch * m * k, batch * n * k, batch * m * n};
+  c.flops = 2 * batch * m * n * k;
+  c.space = (dot.batch ? std::to_string(std::int64_t(batch)) + " times " : "") +
+            std::to_string(std::int64_t(m)) + "x" + std::to_string(std::int64_t(k)) + "x" +
+            std::to_string(std::int64_t(n));
+  return c;
+}
+
 /// Stride and size of these axes as one; nullopt if they aren't.
 std::optional<std::pair<Dim, Dim>> as_one(const Value& v, const AxisList& axes) {
   Dim size = 1, stride = 0;
@@ -96,6 +117,8 @@ void emit_dot(Emitter& e, const Value& lhs, const Value& rhs, const ops::DotDims
   Step s;
   s.name = "dot_general";
   s.run = run_dot;
+  s.cost = dot_cost;
+  s.runs_on = "matrix kernel";
   s.storages = {a.expr->storage, b.expr->storage, target.storage};
   s.reads = 2;
   s.scratch = contraction_scratch_bytes(a.type.dtype());

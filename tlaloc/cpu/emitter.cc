@@ -206,6 +206,7 @@ Step Emitter::make_loop(Type space, const std::vector<Part>& parts, const Fold* 
   auto loop = std::make_shared<Loop>();
   Step step;
   step.run = run_loop;
+  step.cost = loop_cost;
   step.name = name;
   loop->rank = static_cast<std::uint16_t>(rank);
   for (Dim d : space.shape()) step.ints.push_back(sizes.of(d));
@@ -278,6 +279,7 @@ Step Emitter::make_loop(Type space, const std::vector<Part>& parts, const Fold* 
       }
     }
     loop->ops.push_back(op);
+    loop->origins.push_back(e->origin);
   }
   loop->fold = fold;
   loop->folded = folded;

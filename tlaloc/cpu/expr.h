@@ -44,6 +44,7 @@ struct Expr {
   const ir::OpDef* op = nullptr;
   ir::AttrRef attr;
   std::vector<ExprRef> args;
+  ir::OriginRef origin;  ///< op: of the graph's node
 };
 
 struct Value {

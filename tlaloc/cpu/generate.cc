@@ -22,10 +22,15 @@ constexpr std::int64_t kInlineElements = 64;
 
 class Generator {
  public:
-  explicit Generator(const Program& p) : p_(p) {
+  Generator(const Program& p, std::vector<bool>* timed) : p_(p), timed_(timed) {
     find_inline_steps();
     find_slots();
     find_locals();
+    if (timed_) {
+      for (std::size_t k = 0; k < p_.steps.size(); ++k) {
+        timed_->push_back(!written_step_[k] || !is_small(p_.steps[k]));
+      }
+    }
   }
 
   std::string run() {
@@ -513,6 +518,16 @@ class Generator {
   };
 
   void step(std::uint32_t index) {
+    const bool timed = timed_ && (*timed_)[index];
+    if (timed) time(index, 0);
+    write_step(index);
+    if (timed) time(index, 1);
+  }
+  void time(std::uint32_t index, int end) {
+    const IrValue call = callback(3), run = field(4);
+    w_.line(format("call void {}(ptr {}, i32 {}, i32 {})", call, run, index, end));
+  }
+  void write_step(std::uint32_t index) {
     const Step& s = p_.steps[index];
     if (!written_step_[index]) {
       for (Slot k : s.ints) publish(k);
@@ -552,6 +567,7 @@ class Generator {
   }
 
   const Program& p_;
+  std::vector<bool>* const timed_;
   IrWriter w_;
   /// The entry block: what is the same in the whole run.
   class Prologue {
@@ -583,6 +599,9 @@ class Generator {
 
 }  // namespace
 
-std::string generate(const Program& p) { return Generator(p).run(); }
+std::string generate(const Program& p, std::vector<bool>* timed) {
+  if (timed) timed->clear();
+  return Generator(p, timed).run();
+}
 
 }  // namespace tlaloc::cpu

@@ -408,16 +408,17 @@ class LoopWriter {
 
 }  // namespace
 
-bool can_write(const Loop& loop) {
-  for (const Loop::Op& op : loop.ops) {
-    if (!ir_computes(op.dtype)) return false;
-    if (op.kind == Kind::position && op.dtype == DType::boolean) return false;
+std::size_t first_without_code(const Loop& loop) {
+  for (std::size_t i = 0; i < loop.ops.size(); ++i) {
+    const Loop::Op& op = loop.ops[i];
+    if (!ir_computes(op.dtype)) return i;
+    if (op.kind == Kind::position && op.dtype == DType::boolean) return i;
     if (op.kind != Kind::op) continue;
     DType in[3];
     for (std::size_t k = 0; k < 3; ++k) in[k] = loop.ops[op.args[k]].dtype;
-    if (!can_write(*op.def, in, op.dtype, {})) return false;
+    if (!can_write(*op.def, in, op.dtype, {})) return i;
   }
-  return true;
+  return loop.ops.size();
 }
 
 void write_loop(IrWriter& w, LoopSource& source, const Loop& loop) {

@@ -18,8 +18,10 @@ class LoopSource : public FunctionSource {
   virtual IrValue pointer(std::size_t k) = 0;
 };
 
+/// The first operation of a loop that has no code; as many as there are where all have.
+std::size_t first_without_code(const Loop& loop);
 /// Whether a loop can be written as code.
-bool can_write(const Loop& loop);
+inline bool can_write(const Loop& loop) { return first_without_code(loop) == loop.ops.size(); }
 /// The loop at the current point.
 void write_loop(IrWriter& w, LoopSource& source, const Loop& loop);
 

@@ -37,7 +37,8 @@ struct Loop {
   std::uint16_t rank = 0;
   std::vector<Index> indices;
   std::vector<Op> ops;
-  std::vector<ir::AttrRef> attrs;  ///< kept alive for Op::data
+  std::vector<ir::AttrRef> attrs;      ///< kept alive for Op::data
+  std::vector<ir::OriginRef> origins;  ///< by op; null for what no node of the graph is
   /// Registers: op -> place in the scratch memory; a place is free again after the last use.
   std::vector<std::uint16_t> places;
   std::uint16_t place_count = 0;
@@ -60,5 +61,7 @@ struct Loop {
 
 /// A KernelFn; `data` is a Loop.
 void run_loop(const KernelCall& call);
+/// A CostFn of the same.
+Cost loop_cost(const void* data, const std::int64_t* ints);
 
 }  // namespace tlaloc::cpu

@@ -86,8 +86,8 @@ class Run {
     for (std::size_t i = 0; i < p_.entry.size(); ++i) f_.slots[p_.entry[i]] = in_.dims[i];
     f_.plan_memory(p_);
     place_arguments();
-    // Compiled code does not say what takes how long.
-    if (native_ && !in_.options->profile) {
+    begin_ = in_.options->profile ? Clock::now() : Clock::time_point{};
+    if (native_) {
       execute_native();
     } else {
       execute();
@@ -126,7 +126,6 @@ class Run {
 
   void execute() {
     const auto& options = *in_.options;
-    const Clock::time_point begin = options.profile ? Clock::now() : Clock::time_point{};
     const auto end = static_cast<std::uint32_t>(p_.code.size());
     // The sizes of point 0 are there already.
     for (std::uint32_t at = 1; at < end;) {
@@ -137,14 +136,9 @@ class Run {
           break;
         case Code::step:
           if (options.cancel) poll();
-          if (options.profile) {
-            const auto start = Clock::now();
-            step(p_.steps[i.index]);
-            options.profile->record({p_.steps[i.index].name, nanoseconds(start - begin),
-                                     nanoseconds(Clock::now() - start)});
-          } else {
-            step(p_.steps[i.index]);
-          }
+          if (options.profile) step_begin_ = Clock::now();
+          step(p_.steps[i.index]);
+          if (options.profile) record(i.index);
           break;
         case Code::point:
           evaluate(p_.points[i.index], f_.slots.data());
@@ -199,7 +193,9 @@ class Run {
     if (in_.options->cancel) {
       c.stop = reinterpret_cast<const std::uint8_t*>(&in_.options->cancel->flag());
     }
-    if (native_(&c) != 0) std::rethrow_exception(failure_);
+    native_(&c);
+    // Where a sink of times fails the code goes on.
+    if (failure_) std::rethrow_exception(failure_);
   }
   /// Exceptions stop here: compiled code only learns that there was one.
   template <class F>
@@ -230,12 +226,19 @@ class Run {
       throw InternalError("a check fails in compiled code only");
     });
   }
+  static void call_time(void* run, std::int32_t index, std::int32_t end) {
+    guarded(run, [&](Run& r) {
+      if (end != 0) r.record(usize(index));
+      r.step_begin_ = Clock::now();
+    });
+  }
   static std::vector<const void*> native_functions() {
     std::vector<const void*> r;
     for (const LibraryFunction& f : library_functions()) r.push_back(f.address);
     r.push_back(reinterpret_cast<const void*>(&call_step));
     r.push_back(reinterpret_cast<const void*>(&call_make));
     r.push_back(reinterpret_cast<const void*>(&call_fail));
+    r.push_back(reinterpret_cast<const void*>(&call_time));
     return r;
   }
 
@@ -248,6 +251,12 @@ class Run {
   }
   [[noreturn]] static void throw_cancelled() {
     throw UserError({"TL-CANCEL-001", "", "the run was cancelled", "", {}});
+  }
+
+  /// Tells of a step that has just ended.
+  void record(std::size_t index) const {
+    in_.options->profile->record({p_.steps[index].name, nanoseconds(step_begin_ - begin_),
+                                  nanoseconds(Clock::now() - step_begin_), index});
   }
 
   void poll() const {
@@ -379,6 +388,7 @@ class Run {
   const RunInputs& in_;
   RunOutputs out_;
   NativeFn native_ = nullptr;
+  Clock::time_point begin_, step_begin_;  // of the run, of the step; with a profile
   std::exception_ptr failure_;
 };
 

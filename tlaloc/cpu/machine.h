@@ -55,7 +55,8 @@ struct RunOutputs {
   std::vector<HostArray> results;
   std::vector<std::int64_t> dims;
 };
-/// `native`: compiled code of the program; null: the machine runs it.
+/// `native`: compiled code of the program, which with RunOptions::profile has time stamps; null:
+/// the machine runs it.
 RunOutputs run_program(const Program& p, Frame& f, const RunInputs& in, NativeFn native = nullptr);
 
 }  // namespace tlaloc::cpu

@@ -23,14 +23,21 @@ std::size_t operations(const Program& p) {
 
 }  // namespace
 
-std::shared_ptr<const LoadedImage> compile_native(const Program& p) {
-  if (std::string_view(TLALOC_LLVM_VERSION).empty()) return nullptr;
+Native compile_native(const Program& p, std::vector<bool>* timed) {
+  auto not_worth = [](const char* why) { return Native{nullptr, nullptr, why}; };
+  if (std::string_view(TLALOC_LLVM_VERSION).empty()) {
+    return not_worth("Tlaloc was built without LLVM");
+  }
   static const bool wanted = settings_from_environment().codegen;
-  if (!wanted || operations(p) > kMaxOperations) return nullptr;
+  if (!wanted) return not_worth("TLALOC_CODEGEN=off");
+  if (operations(p) > kMaxOperations) return not_worth("it has more than 40000 operations");
   const std::string name = p.graph->name().empty() ? "program" : p.graph->name();
-  const std::string text = generate(p);
-  if (text.size() > kMaxText) return nullptr;
-  return compile_ir(text, {.name = name, .passes = std::string(kScalarPasses)});
+  const std::string text = generate(p, timed);
+  if (text.size() > kMaxText) return not_worth("its code would be too long to compile soon");
+  Native r;
+  r.image = compile_ir(text, {.name = name, .passes = std::string(kScalarPasses)});
+  r.run = reinterpret_cast<NativeFn>(r.image->address("run"));
+  return r;
 }
 
 }  // namespace tlaloc::cpu

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "tlaloc/cpu/image.h"
 #include "tlaloc/cpu/program.h"
@@ -12,14 +13,14 @@ namespace tlaloc::cpu {
 
 /// Goes up when the layout of NativeContext or the order of the functions changes: code on disk
 /// relies on both.
-inline constexpr int kNativeVersion = 1;
+inline constexpr int kNativeVersion = 2;
 
 /// What generated code works on. It knows the layout.
 struct NativeContext {
   std::int64_t* slots;
   std::byte** storages;
   std::int64_t* capacities;      ///< of dynamic storages, in elements
-  const void* const* functions;  ///< library_functions(), then three callbacks
+  const void* const* functions;  ///< library_functions(), then four callbacks
   void* run;                     ///< what the callbacks get back
   const std::uint8_t* stop;      ///< not zero: the run was cancelled
 };
@@ -31,12 +32,20 @@ using NativeFn = std::int32_t (*)(NativeContext*);
 ///   step(run, index)                          step `index`, by its own kernel
 ///   make(run, storage, elements, keep)        room in a dynamic storage; with what was there
 ///   fail(run, at)                             what the instruction `at` of the code fails with
+/// and, which can't fail:
+///   time(run, index, end)                     step `index` begins, or has ended
 
 /// The program as one function `run` of an LLVM module. Steps that no code can be written for are
-/// called back.
-std::string generate(const Program& p);
+/// called back. With `timed`, the code tells when steps begin and end: those that come out true.
+/// The others are a part of the code around them.
+std::string generate(const Program& p, std::vector<bool>* timed = nullptr);
 
-/// Compiled code of a program; null if it is not worth it.
-std::shared_ptr<const LoadedImage> compile_native(const Program& p);
+struct Native {
+  std::shared_ptr<const LoadedImage> image;
+  NativeFn run = nullptr;    ///< null if it is not worth it
+  const char* why_not = "";  ///< then
+};
+/// Compiled code of a program.
+Native compile_native(const Program& p, std::vector<bool>* timed = nullptr);
 
 }  // namespace tlaloc::cpu

@@ -197,7 +197,7 @@ void Planner::node(Context& c, const ir::Node& n) {
     case OpId::Scatter:
       return scatter(c, n);
     default:
-      return reference(c, n);
+      return reference(c, n, "it has no kernel");
   }
 }
 
@@ -229,6 +229,7 @@ void Planner::elementwise(Context& c, const ir::Node& n) {
   e->dtype = v.type.dtype();
   e->op = &n.op();
   e->attr = n.attr();
+  e->origin = e_.origin;
   for (ValueId a : n.operands()) e->args.push_back(spread(c.env[a], v.type).expr);
   v.expr = e;
   if (c.groups.root[n.index()] == n.index()) {
@@ -307,7 +308,9 @@ void Planner::convolution(Context& c, const ir::Node& n) {
   const ValueId out = n.result();
   const Type type = c.type(out);
   // Results of 16 bits would round at each position of the kernel.
-  if (type.dtype() != DType::f32 && type.dtype() != DType::f64) return reference(c, n);
+  if (type.dtype() != DType::f32 && type.dtype() != DType::f64) {
+    return reference(c, n, "its kernel takes f32 and f64 only");
+  }
   ir::AttrRef attr = n.attr();
   if (attr->has_dims() && !c.dims.empty()) attr = attr->substitute(c.dims);
   const Target t = target(c, out);
@@ -324,7 +327,7 @@ void Planner::pad(Context& c, const ir::Node& n) {
   // Cropping takes work on sizes that only constants make simple.
   const bool grows = std::ranges::all_of(a.low, [](Dim d) { return ir::bounds(d).lower >= 0; }) &&
                      std::ranges::all_of(a.high, [](Dim d) { return ir::bounds(d).lower >= 0; });
-  if (!grows) return reference(c, n);
+  if (!grows) return reference(c, n, "it may crop, which its kernel does not do");
   const Target t = target(c, out);
   e_.compute(spread(c.env[n.operand(1)], type), t, n.op().name);
   Target inside = t;
@@ -336,7 +339,7 @@ void Planner::pad(Context& c, const ir::Node& n) {
   c.env[out] = {type, read(type.dtype(), t.storage, t.at)};
 }
 
-void Planner::reference(Context& c, const ir::Node& n) {
+void Planner::reference(Context& c, const ir::Node& n, const char* why) {
   auto r = std::make_shared<Reference>();
   r->op = &n.op();
   r->attr = n.attr();
@@ -344,6 +347,8 @@ void Planner::reference(Context& c, const ir::Node& n) {
   Step s;
   s.name = n.op().name;
   s.run = run_reference;
+  s.runs_on = "reference";
+  s.why = why;
   for (ValueId v : n.operands()) {
     const StorageId lies = e_.dense(c.env[v], n.op().name);
     s.storages.push_back(lies);

@@ -73,7 +73,8 @@ class Planner {
   /// `update` into a copy of the operand, which may become the operand itself.
   void update(Context& c, const ir::Node& n, const Value& update, const Windows& where, bool drop,
               const ir::OpDef* combine);
-  void reference(Context& c, const ir::Node& n);
+  /// `why`: no kernel of its own runs it.
+  void reference(Context& c, const ir::Node& n, const char* why);
   Target target(Context& c, ir::ValueId v);
   void check(Context& c, const ir::Node& n);
   /// The operand with another shape, broadcast if it is a scalar.

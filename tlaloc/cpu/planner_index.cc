@@ -169,7 +169,9 @@ void Planner::scatter(Context& c, const ir::Node& n) {
   const Type updates_type = c.env[n.operand(2)].type;
   const bool in_order =
       wa.empty() || wa.front() == updates_type.rank() - static_cast<std::int64_t>(wa.size());
-  if (!in_order && !a.unique) return reference(c, n);
+  if (!in_order && !a.unique) {
+    return reference(c, n, "its updates may come in an order that its kernel does not keep");
+  }
   for (ValueId v : n.operands()) c.env[v] = e_.lying(c.env[v], "copy");
   const Value indices = c.env[n.operand(1)], updates = c.env[n.operand(2)];
   const auto sizes = ops::window_sizes(a.dims, type, updates.type);
@@ -194,7 +196,7 @@ void Planner::scatter(Context& c, const ir::Node& n) {
       break;
   }
   if (logical && (a.update == ops::Update::add || a.update == ops::Update::mul)) {
-    return reference(c, n);
+    return reference(c, n, "its kernel does not add up booleans");
   }
   update(c, n, updates, w, a.mode == ops::OutOfBounds::fill, combine);
 }

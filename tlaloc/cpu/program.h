@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "tlaloc/base/host_array.h"
@@ -40,6 +41,17 @@ struct KernelCall {
 };
 using KernelFn = void (*)(const KernelCall&);
 
+/// What a kernel costs, for reports.
+struct Cost {
+  /// By the step's storage, each element counted once; empty: all of all.
+  std::vector<double> elements;
+  double flops = -1;     ///< as the graph has them; negative: not counted
+  std::string space;     ///< what it runs over, such as "[128, 10]"
+  bool updates = false;  ///< it reads what it writes, beside its operands
+};
+/// `data` and `ints` are the step's.
+using CostFn = Cost (*)(const void* data, const std::int64_t* ints);
+
 /// A kernel applied to storages.
 struct Step {
   KernelFn run = nullptr;
@@ -51,6 +63,10 @@ struct Step {
   std::vector<Slot> ints;
   std::size_t scratch = 0;
   const char* name = "";  ///< of the op or kernel
+  // For reports:
+  CostFn cost = nullptr;
+  const char* runs_on = "precompiled kernel";
+  const char* why = "";  ///< why on nothing better
   ir::OriginRef origin;
   std::span<const StorageId> read() const { return std::span(storages).first(reads); }
   std::span<const StorageId> written() const { return std::span(storages).subspan(reads); }

@@ -7,6 +7,7 @@
 #include "tlaloc/base/error.h"
 #include "tlaloc/cpu/cpu_backend.h"
 #include "tlaloc/interp/interp_backend.h"
+#include "tlaloc/lang/explain.h"
 #include "tlaloc/lang/nan_mode.h"
 
 namespace tlaloc::core {
@@ -20,7 +21,7 @@ ir::OriginRef origin_of(const OpCall& call) {
   origin.place = place_of(call.where);
   // Reading debug information is slow, so an operator's line is looked up only when it may be
   // asked for later, when the stack no longer holds it.
-  if (!origin.place.known() && nan_mode()) origin.place = find_user_place();
+  if (!origin.place.known() && (nan_mode() || explaining())) origin.place = find_user_place();
   return std::make_shared<const ir::Origin>(std::move(origin));
 }
 

@@ -10,8 +10,9 @@
 
 #include "tlaloc/base/error.h"
 #include "tlaloc/lang/closure.h"
-#include "tlaloc/lang/inspect.h"
+#include "tlaloc/lang/explain.h"
 #include "tlaloc/lang/nan_mode.h"
+#include "tlaloc/lang/trace_log.h"
 #include "tlaloc/runtime/backend.h"
 
 namespace tlaloc::core {
@@ -53,15 +54,6 @@ Key key_of(const Function& f, const Leaves& args, const Signature& s) {
     }
   }
   return key;
-}
-
-std::string signature_text(const Leaves& args, const Signature& s) {
-  std::string text;
-  for (std::size_t i = 0; i < s.types.size(); ++i) {
-    text += "  " + args.data().path(i) + ": " +
-            describe(s.types[i].dtype(), s.labels[i], s.types[i].shape()) + "\n";
-  }
-  return text;
 }
 
 /// The arguments that a trace serves, so that a call can compare its own with them and make neither
@@ -158,6 +150,7 @@ struct Compiled {
     for (const Ref& x : args.data().values) inputs.push_back(&node(x).array);
     runtime::RunOptions options;
     options.check_nan = nan_mode();
+    if (explaining()) tell(bound_->explain({.inputs = inputs, .dims = {}}));
     return with_values(closure.results, as_refs(*closure.graph, bound_->run_host(inputs, options),
                                                 closure.result_labels));
   }
@@ -199,7 +192,7 @@ struct JitCache::Data {
   Recent recent;  ///< those made without a mode
   std::mutex mutex;
   std::unordered_map<Key, std::shared_ptr<const Compiled>, KeyHash> compiled;
-  std::vector<std::string> log;  ///< one entry per trace
+  TraceLog log;
 };
 
 JitCache::JitCache() : data_(new Data) {}
@@ -220,29 +213,9 @@ std::string explain(const JitCache& cache) {
   JitCache::Data& d = *cache.data();
   const std::lock_guard lock(d.mutex);
   std::string text = "traced " + std::to_string(d.traces) + " times\n";
-  for (const std::string& entry : d.log) text += entry;
+  for (const std::string& entry : d.log.entries()) text += entry;
   return text;
 }
-
-namespace {
-
-std::string log_entry(std::size_t number, const Leaves& args, const Closure& c, Where where) {
-  std::string text = "trace " + std::to_string(number + 1);
-  if (const Place p = place_of(where); p.known()) {
-    text += " at " + p.file + ":" + std::to_string(p.line);
-  }
-  text += number == 0 ? ", the first, of\n" : ", as no earlier one has these types, of\n";
-  text += signature_text(args, c.signature);
-  for (const Ref& x : c.captures.captured) {
-    text += "  captured, frozen at this trace: " + describe(x) + "\n";
-  }
-  if (!c.captures.lifted.empty()) {
-    text += "  not kept: it reads values of the trace around it\n";
-  }
-  return text;
-}
-
-}  // namespace
 
 Leaves jit(JitCache& cache, const Function& f, const Leaves& args, Where where) {
   const OpCall call{"jit", where};
@@ -273,7 +246,7 @@ Leaves jit(JitCache& cache, const Function& f, const Leaves& args, Where where) 
                                            std::move(pattern));
       d.traces.fetch_add(1);
       const std::lock_guard lock(d.mutex);
-      d.log.push_back(log_entry(d.log.size(), args, c->closure, where));
+      d.log.add(f, args, c->closure, where);
       // A trace that reads values of the one around it can't serve another call.
       if (c->closure.captures.lifted.empty()) c = d.compiled.emplace(key, c).first->second;
     }

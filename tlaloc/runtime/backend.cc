@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "tlaloc/base/error.h"
+
 namespace tlaloc::runtime {
 
 std::vector<HostArray> Bound::run_host(std::span<const HostArray* const> inputs,
@@ -12,6 +14,14 @@ std::vector<HostArray> Bound::run_host(std::span<const HostArray* const> inputs,
   std::vector<HostArray> results;
   for (const Buffer& b : r.outputs) results.push_back(b.to_host());
   return results;
+}
+
+Report Bound::explain(const ExplainOptions&) const {
+  throw UserError({"TL-BACKEND-001",
+                   "explain",
+                   "the back end does not tell how it runs a program",
+                   "compile the program with cpu_backend()",
+                   {}});
 }
 
 }  // namespace tlaloc::runtime

@@ -14,6 +14,7 @@
 
 #include "tlaloc/ir/graph.h"
 #include "tlaloc/runtime/buffer.h"
+#include "tlaloc/runtime/report.h"
 
 namespace tlaloc::runtime {
 
@@ -63,6 +64,7 @@ struct ProfileEvent {
   std::string_view name;  ///< of the op or kernel; valid during the call
   std::int64_t start_ns;  ///< since the run began
   std::int64_t duration_ns;
+  std::size_t kernel = 0;  ///< of Report::kernels, where the back end makes reports
 };
 /// Receives what a run spent its time on, in the thread that ran it.
 class ProfileSink {
@@ -85,6 +87,13 @@ struct RunOptions {
   bool check_nan = false;
 };
 
+struct ExplainOptions {
+  /// To run with, several times where the program has no effects; none is donated. Without them
+  /// nothing runs.
+  std::optional<std::span<const HostArray* const>> inputs;
+  DimValues dims;  ///< sizes of entry dims that no input gives
+};
+
 struct RunResult {
   std::vector<Buffer> outputs;
   std::vector<std::int64_t> result_dims;
@@ -101,6 +110,9 @@ class Bound {
   /// callers that hold arrays and want arrays.
   virtual std::vector<HostArray> run_host(std::span<const HostArray* const> inputs,
                                           const RunOptions& options = {}) const;
+  /// What runs, and what it costs. UserError TL-BACKEND-001 where the back end can't tell;
+  /// TL-SHAPE-004 without a size that the report needs; else as run.
+  virtual Report explain(const ExplainOptions& options) const;
 };
 
 /// A compiled graph. Immutable; may be used from many threads.

@@ -1,0 +1,34 @@
+// The command `tlaloc`: looks at programs, and compiles them ahead of time.
+#include <CLI/CLI.hpp>
+#include <exception>
+#include <iostream>
+
+#include "tools/tlaloc/module.h"
+
+int main(int argc, char** argv) {
+  using namespace tlaloc::command;
+  CLI::App app("Tlaloc: differentiated and compiled numerical programs");
+  app.require_subcommand(1);
+
+  ExplainArguments explain_arguments;
+  CLI::App* explain_command = app.add_subcommand(
+      "explain", "Says how a module runs: its kernels, what they cost, and its memory");
+  explain_command->add_option("module", explain_arguments.module, "file with a graph; - for stdin")
+      ->required();
+  explain_command->add_option("--dim", explain_arguments.dims, "a size, such as n=128");
+  explain_command->add_flag(
+      "--run", explain_arguments.run,
+      "runs it, on numbers from [0, 1) and zeros, and says what takes how long");
+  explain_command->add_flag("--json", explain_arguments.json, "writes JSON");
+  explain_command->callback([&] { explain(explain_arguments); });
+
+  try {
+    app.parse(argc, argv);
+    return 0;
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e);
+  } catch (const std::exception& e) {
+    std::cerr << "tlaloc: " << e.what() << "\n";
+    return 1;
+  }
+}

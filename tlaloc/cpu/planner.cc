@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tlaloc/base/error.h"
+#include "tlaloc/cpu/attention.h"
 #include "tlaloc/cpu/conv.h"
 #include "tlaloc/cpu/dot.h"
 #include "tlaloc/cpu/lifetimes.h"
@@ -29,7 +30,7 @@ Type Planner::Context::type(ValueId v) const {
 }
 
 std::shared_ptr<const Program> plan(const ir::GraphRef& g) {
-  return Planner(transform::inline_calls(g)).run();
+  return Planner(transform::inline_calls(g, claims_attention)).run();
 }
 
 std::shared_ptr<const Program> Planner::run() {
@@ -120,16 +121,19 @@ Planner::Planned Planner::graph(const ir::GraphRef& g, ir::DimMap dims, const Va
 void Planner::constraints(Context& c, std::uint32_t node, std::size_t& next,
                           const std::vector<std::pair<std::uint32_t, std::uint32_t>>& order) {
   for (; next < order.size() && order[next].first == node; ++next) {
-    const ir::Constraint& k = c.g.constraints()[order[next].second];
-    Check check{.kind = Check::Kind::constraint};
-    check.slots = {e_.sizes.of(c.dim(k.a)), e_.sizes.of(c.dim(k.b))};
-    check.graph = c.ref;
-    check.constraint = order[next].second;
-    check.dims = c.dims;
-    check.origin = e_.origin;
-    e_.emit({.code = Code::check, .index = static_cast<std::uint32_t>(e_.program.checks.size())});
-    e_.program.checks.push_back(std::move(check));
+    constraint(c.ref, order[next].second, c.dims);
   }
+}
+void Planner::constraint(const ir::GraphRef& g, std::uint32_t number, const ir::DimMap& dims) {
+  const ir::Constraint& k = g->constraints()[number];
+  Check check{.kind = Check::Kind::constraint};
+  check.slots = {e_.sizes.of(k.a.substitute(dims)), e_.sizes.of(k.b.substitute(dims))};
+  check.graph = g;
+  check.constraint = number;
+  check.dims = dims;
+  check.origin = e_.origin;
+  e_.emit({.code = Code::check, .index = static_cast<std::uint32_t>(e_.program.checks.size())});
+  e_.program.checks.push_back(std::move(check));
 }
 
 // ---- nodes ----
@@ -175,7 +179,7 @@ void Planner::node(Context& c, const ir::Node& n) {
     case ir::RegionKind::scan:
       return scan(c, n);
     case ir::RegionKind::call:
-      throw InternalError("a call was not inlined");
+      return call(c, n);
     case ir::RegionKind::none:
       break;
   }

@@ -43,6 +43,8 @@ class Planner {
   /// `wanted`: by result, where it should lie.
   Planned graph(const ir::GraphRef& g, ir::DimMap dims, const Values& args,
                 const std::vector<std::optional<Target>>& wanted = {});
+  /// Fails at run time where it does not hold. `dims`: the graph's, in the program's.
+  void constraint(const ir::GraphRef& g, std::uint32_t number, const ir::DimMap& dims);
   void constraints(Context& c, std::uint32_t node, std::size_t& next,
                    const std::vector<std::pair<std::uint32_t, std::uint32_t>>& order);
 
@@ -88,6 +90,8 @@ class Planner {
 
   // ---- regions ----
   struct LoopState;
+  /// A call that a kernel claims.
+  void call(Context& c, const ir::Node& n);
   void branch(Context& c, const ir::Node& n);
   void batched_branch(Context& c, const ir::Node& n, const Value& predicate);
   void while_loop(Context& c, const ir::Node& n);

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "tlaloc/base/error.h"
+#include "tlaloc/cpu/attention.h"
 #include "tlaloc/cpu/planner.h"
 #include "tlaloc/cpu/ragged.h"
 #include "tlaloc/ops/rows.h"
@@ -36,6 +37,17 @@ Values Planner::operands(Context& c, const ir::Node& n) {
   Values r;
   for (ValueId v : n.operands()) r.push_back(c.env[v]);
   return r;
+}
+
+void Planner::call(Context& c, const ir::Node& n) {
+  const ir::Region& r = n.region(0);
+  const ir::DimMap dims = region_dims(c, r);
+  const auto count = static_cast<std::uint32_t>(r.graph->constraints().size());
+  for (std::uint32_t k = 0; k < count; ++k) constraint(r.graph, k, dims);
+  std::vector<ir::Type> types;
+  for (std::size_t k = 0; k < n.result_count(); ++k) types.push_back(c.type(n.result(k)));
+  const Values results = emit_attention(e_, n, operands(c, n), types);
+  for (std::size_t k = 0; k < results.size(); ++k) c.env[n.result(k)] = results[k];
 }
 
 // ---- if ----

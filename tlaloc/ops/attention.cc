@@ -182,7 +182,9 @@ Val attention(Val q, Val k, Val v, Val mask, const AttentionParams& params) {
                              {{"causal", {params.causal}, {}},
                               {"window", {params.window}, {}},
                               {"scale", {}, {l.scale}},
-                              {"soft_cap", {}, {params.soft_cap}}},
+                              {"soft_cap", {}, {params.soft_cap}},
+                              {"rank", {r}, {}},
+                              {"masked", {static_cast<bool>(mask)}, {}}},
                              args, body, fwd, bwd)[0];
 }
 

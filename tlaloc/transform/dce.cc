@@ -1,6 +1,7 @@
 #include "tlaloc/transform/dce.h"
 
 #include <algorithm>
+#include <numeric>
 #include <unordered_set>
 
 namespace tlaloc::transform {
@@ -12,6 +13,25 @@ struct Shrunk {
   Mask operands;  ///< of the region params
   Mask results;
 };
+
+/// What is left of a composite says what it was, so that kernels can still claim it: the numbers of
+/// its operands and results as they were stated.
+void keep_numbers(CallAttrs& a, const char* name, const Mask& kept) {
+  if (std::ranges::find(kept, false) == kept.end()) return;
+  auto it = std::ranges::find(a.params, name, &ir::CallParam::name);
+  if (it == a.params.end()) {
+    std::vector<std::int64_t> all(kept.size());
+    std::iota(all.begin(), all.end(), 0);
+    it = a.params.insert(it, {name, std::move(all), {}});
+  }
+  it->ints = pick(it->ints, kept);
+}
+CallAttrs shrunk_call(CallAttrs a, const Shrunk& s) {
+  if (a.params.empty()) return a;
+  keep_numbers(a, "operands", s.operands);
+  keep_numbers(a, "results", s.results);
+  return a;
+}
 
 class Pass {
  public:
@@ -199,7 +219,7 @@ class Pass {
         c = emit_if(env[n.operand(0)], args, std::move(regions), types, bound,
                     pick(a.arg_owner, s.operands), pick(a.out_owner, s.results));
       } else {
-        c = emit_call(n.as<CallAttrs>(), args, std::move(regions), types, bound);
+        c = emit_call(shrunk_call(n.as<CallAttrs>(), s), args, std::move(regions), types, bound);
       }
       bind_dims(n.bound(), c.bound, dims);
       return c.out;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tlaloc/base/error.h"
+#include "tlaloc/cpu/generate_convert.h"
 #include "tlaloc/ops/rows.h"
 
 namespace tlaloc::cpu {
@@ -22,14 +23,14 @@ constexpr int kLanes = 16;
 constexpr std::int64_t kMaxCopies = 16;
 
 /// The op that folds two elements.
-const ir::OpDef* fold_op(const Fold& f) {
+const ir::OpDef* fold_op(const Fold& f, DType element) {
   for (const auto& [reduction, op] : {std::pair{&ops::rows::ReduceSum, &ops::rows::Add},
                                       {&ops::rows::ReduceProd, &ops::rows::Mul},
                                       {&ops::rows::ReduceMax, &ops::rows::Max},
                                       {&ops::rows::ReduceMin, &ops::rows::Min},
                                       {&ops::rows::ReduceOr, &ops::rows::Or},
                                       {&ops::rows::ReduceAnd, &ops::rows::And}}) {
-    if (find_fold(*reduction, f.accumulator) == &f) return op;
+    if (find_fold(*reduction, element) == &f) return op;
   }
   return nullptr;
 }
@@ -52,7 +53,7 @@ class LoopWriter {
 
   void run() {
     if (loop_.fold) {
-      fold_ = fold_op(*loop_.fold);
+      fold_ = fold_op(*loop_.fold, element());
       run_fold();
     } else {
       const std::optional<Axis> axis = vector_axis(false);
@@ -166,14 +167,11 @@ class LoopWriter {
   IrValue load(DType t, const IrValue& from, int lanes) {
     const IrValue v = w_.let(format("load {}, ptr {}, align {}",
                                     ir_vector(ir_memory_type(t), lanes), from, byte_size(t)));
-    if (t != DType::boolean) return v;
-    return w_.let(format("trunc {} {} to {}", ir_vector("i8", lanes), v, ir_vector("i1", lanes)));
+    return from_memory(w_, t, v, lanes);
   }
-  void write(DType t, IrValue v, const IrValue& to, int lanes) {
-    if (t == DType::boolean) {
-      v = w_.let(format("zext {} {} to {}", ir_vector("i1", lanes), v, ir_vector("i8", lanes)));
-    }
-    w_.line(format("store {} {}, ptr {}, align {}", ir_vector(ir_memory_type(t), lanes), v, to,
+  void write(DType t, const IrValue& v, const IrValue& to, int lanes) {
+    const IrValue stored = to_memory(w_, t, v, lanes);
+    w_.line(format("store {} {}, ptr {}, align {}", ir_vector(ir_memory_type(t), lanes), stored, to,
                    byte_size(t)));
   }
   IrValue spread(DType t, const IrValue& v, int lanes) {
@@ -270,11 +268,7 @@ class LoopWriter {
     }
     return regs_[loop_.outputs[0].reg];
   }
-  IrValue position(DType t, const IrValue& at) {
-    if (t == DType::i64 || t == DType::u64) return at;
-    if (is_float(t)) return w_.let(format("sitofp i64 {} to {}", at, ir_type(t)));
-    return w_.let(format("trunc i64 {} to {}", at, ir_type(t)));
-  }
+  IrValue position(DType t, const IrValue& at) { return write_convert(w_, DType::i64, t, at, 1); }
 
   void store(const At& at, int lanes) {
     const IrValue v = value(at, lanes);
@@ -305,21 +299,25 @@ class LoopWriter {
   }
 
   // ---- folds ----
+  std::string accumulator(int lanes) const {
+    return ir_vector(ir_type(loop_.fold->accumulator), lanes);
+  }
   IrValue start_value(int lanes) const {
     std::uint64_t bits = 0;
     loop_.fold->start(&bits, 1);
     return ir_constant(loop_.fold->accumulator, bits, lanes);
   }
   IrValue folded(const IrValue& a, const IrValue& b, int lanes) {
-    const DType t = element();
+    const DType t = loop_.fold->accumulator;
     const DType types[] = {t, t};
     const IrValue in[] = {a, b};
     return write_op(w_, source_, *fold_, nullptr, in, types, t, {lanes, by_vectors_});
   }
   void accumulate(const IrValue& acc, const IrValue& v, int lanes) {
-    const std::string type = ir_vector(ir_type(element()), lanes);
+    const std::string type = accumulator(lanes);
     const IrValue old = w_.let("load " + type + ", ptr " + acc);
-    w_.line("store " + type + " " + folded(old, v, lanes) + ", ptr " + acc);
+    w_.line("store " + type + " " + folded(old, widened(w_, element(), v, lanes), lanes) +
+            ", ptr " + acc);
   }
 
   void run_fold() {
@@ -346,21 +344,21 @@ class LoopWriter {
   }
   void fold_one(const std::vector<Axis>& order, std::size_t k, const At& at, int lanes,
                 const std::optional<Axis>& along) {
-    const std::string type = ir_vector(ir_type(element()), lanes);
+    const std::string type = accumulator(lanes);
     const IrValue acc = w_.variable(type);
     w_.line("store " + type + " " + start_value(lanes) + ", ptr " + acc);
     IrValue wide;
     if (along) {
-      const std::string many = ir_vector(ir_type(element()), kLanes);
+      const std::string many = accumulator(kLanes);
       wide = w_.variable(many);
       w_.line("store " + many + " " + start_value(kLanes) + ", ptr " + wide);
     }
     reduce(order, k, at, lanes, acc, wide);
     IrValue r = w_.let("load " + type + ", ptr " + acc);
     if (along) {
-      IrValue all = w_.let(format("load {}, ptr {}", ir_vector(ir_type(element()), kLanes), wide));
+      IrValue all = w_.let(format("load {}, ptr {}", accumulator(kLanes), wide));
       for (int half = kLanes / 2; half > 0; half /= 2) {
-        const std::string from = ir_vector(ir_type(element()), 2 * half);
+        const std::string from = accumulator(2 * half);
         auto part = [&](int first) {
           std::string mask = "<";
           for (int i = 0; i < half; ++i) mask += format("{}i32 {}", i ? ", " : "", first + i);
@@ -378,7 +376,8 @@ class LoopWriter {
       }
       r = folded(all, r, 1);
     }
-    write(element(), r, address(loop_.outputs[0].array, element(), at.back()), lanes);
+    write(element(), narrowed(w_, element(), r, lanes),
+          address(loop_.outputs[0].array, element(), at.back()), lanes);
   }
   void reduce(const std::vector<Axis>& order, std::size_t k, const At& at, int lanes,
               const IrValue& acc, const IrValue& wide) {

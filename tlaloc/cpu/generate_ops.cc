@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "tlaloc/base/error.h"
+#include "tlaloc/cpu/generate_convert.h"
 #include "tlaloc/cpu/generate_math.h"
 #include "tlaloc/ops/elementwise_arith.h"
 #include "tlaloc/ops/elementwise_bits.h"
@@ -115,12 +116,10 @@ const char* function_of(const ir::OpDef& op) {
 
 class OpWriter {
  public:
-  OpWriter(IrWriter& w, FunctionSource& functions, std::span<const DType> in_types, DType out,
-           OpMode mode)
+  OpWriter(IrWriter& w, FunctionSource& functions, DType t, OpMode mode)
       : w_(w),
         functions_(functions),
-        t_(in_types.empty() ? out : in_types[0]),
-        out_(out),
+        t_(t),
         lanes_(mode.lanes),
         by_vectors_(mode.by_vectors),
         type_(ir_vector(ir_type(t_), mode.lanes)) {}
@@ -181,26 +180,6 @@ class OpWriter {
     if (is_float(t_)) return w_.let(format("fcmp {} {} {}, {}", kReal[k], type_, a, b));
     const char* how = is_signed_integer(t_) ? kSigned[k] : kUnsigned[k];
     return w_.let(format("icmp {} {} {}, {}", how, type_, a, b));
-  }
-
-  IrValue convert(const IrValue& x) {
-    const std::string to = ir_vector(ir_type(out_), lanes_);
-    auto cast = [&](const char* op) { return w_.let(format("{} {} {} to {}", op, type_, x, to)); };
-    if (out_ == t_) return x;
-    if (out_ == DType::boolean) {
-      return is_float(t_) ? w_.let(format("fcmp une {} {}, {}", type_, x, constant(0)))
-                          : w_.let(format("icmp ne {} {}, {}", type_, x, whole_constant(0)));
-    }
-    if (is_float(t_)) {
-      if (is_float(out_)) return cast(out_ == DType::f64 ? "fpext" : "fptrunc");
-      return w_.let(format("call {} @llvm.fpto{}i.sat.{}.{}({} {})", to,
-                           is_signed_integer(out_) ? "s" : "u", suffix(out_), suffix(t_), type_,
-                           x));
-    }
-    if (is_float(out_)) return cast(is_signed_integer(t_) ? "sitofp" : "uitofp");
-    if (bit_width(out_) == bit_width(t_)) return x;
-    if (bit_width(out_) < bit_width(t_)) return cast("trunc");
-    return cast(is_signed_integer(t_) ? "sext" : "zext");
   }
 
   IrValue power(std::int64_t exponent, IrValue x, const char* multiply) {
@@ -276,13 +255,6 @@ class OpWriter {
         const IrValue p = power(n, x, "fmul");
         return n < 0 ? binary("fdiv", constant(1), p) : p;
       }
-      case OpId::Convert:
-        return convert(x);
-      case OpId::BitcastConvert:
-        return w_.let(format("bitcast {} {} to {}", type_, x, ir_vector(ir_type(out_), lanes_)));
-      case OpId::StopGradient:
-      case OpId::OptimizationBarrier:
-        return x;
       default:
         internal_check(function_of(op) != nullptr, "an operation has no code");
         return library(function_of(op), in);
@@ -368,15 +340,6 @@ class OpWriter {
         const std::int64_t n = ir::attr_as<ops::IntegerPowAttrs>(attr).exponent;
         return n == 0 ? whole_constant(1) : power(n, x, "mul");
       }
-      case OpId::Convert:
-        return convert(x);
-      case OpId::BitcastConvert:
-        return is_float(out_) ? w_.let(format("bitcast {} {} to {}", type_, x,
-                                              ir_vector(ir_type(out_), lanes_)))
-                              : x;
-      case OpId::StopGradient:
-      case OpId::OptimizationBarrier:
-        return x;
       default:
         throw InternalError(std::string(op.name) + " has no code for integers");
     }
@@ -384,7 +347,7 @@ class OpWriter {
 
   IrWriter& w_;
   FunctionSource& functions_;
-  DType t_, out_;
+  DType t_;
   int lanes_;
   bool by_vectors_;
   std::string type_;
@@ -400,32 +363,68 @@ bool can_write(const ir::OpDef& op, std::span<const DType> in, DType out, OpMode
     if (!ir_computes(t)) return false;
   }
   const bool real = is_float(in[0]);
-  const bool calls = !mode.by_vectors;
+  const bool calls = !mode.by_vectors, math = has_math(op, computed_as(in[0]));
   switch (static_cast<OpId>(op.id)) {
     case OpId::ErfInv:
       return false;
     case OpId::Pow:
-      return real && (calls || has_math(op, in[0]));
+      return real && (calls || math);
     case OpId::Logistic:
-      return calls || has_math(op, in[0]);
+      return calls || math;
     case OpId::Clamp:
       return in[0] != DType::boolean;
     case OpId::Rem:
       return !real || calls;
     default:
-      return !function_of(op) || calls || has_math(op, in[0]);
+      return !function_of(op) || calls || math;
   }
 }
+
+namespace {
+
+/// Whether the result is one of the operands' numbers, or a small integer.
+bool keeps_precision(const ir::OpDef& op) {
+  switch (static_cast<OpId>(op.id)) {
+    case OpId::Neg:
+    case OpId::Abs:
+    case OpId::Sign:
+    case OpId::Max:
+    case OpId::Min:
+    case OpId::Clamp:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
 
 IrValue write_op(IrWriter& w, FunctionSource& functions, const ir::OpDef& op, const ir::Attr* attr,
                  std::span<const IrValue> in, std::span<const DType> in_types, DType out,
                  OpMode mode) {
-  if (&op == &ops::rows::Select) {
-    const std::string type = ir_vector(ir_type(out), mode.lanes);
-    return w.let(format("select {} {}, {} {}, {} {}", ir_vector("i1", mode.lanes), in[0], type,
-                        in[1], type, in[2]));
+  const int lanes = mode.lanes;
+  switch (static_cast<OpId>(op.id)) {
+    case OpId::Select: {
+      const std::string type = ir_vector(ir_type(out), lanes);
+      return w.let(format("select {} {}, {} {}, {} {}", ir_vector("i1", lanes), in[0], type, in[1],
+                          type, in[2]));
+    }
+    case OpId::Convert:
+      return write_convert(w, in_types[0], out, in[0], lanes);
+    case OpId::BitcastConvert:
+      return write_bitcast(w, in_types[0], out, in[0], lanes);
+    case OpId::StopGradient:
+    case OpId::OptimizationBarrier:
+      return in[0];
+    default:
+      break;
   }
-  return OpWriter(w, functions, in_types, out, mode).write(op, attr, in);
+  // Short floats are computed on as floats, and rounded after each op.
+  std::array<IrValue, 3> operands;
+  for (std::size_t k = 0; k < in.size(); ++k) operands[k] = widened(w, in_types[k], in[k], lanes);
+  OpWriter writer(w, functions, computed_as(in_types[0]), mode);
+  const IrValue r = writer.write(op, attr, std::span(operands).first(in.size()));
+  return narrowed(w, out, r, lanes, keeps_precision(op));
 }
 
 }  // namespace tlaloc::cpu

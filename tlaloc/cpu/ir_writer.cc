@@ -71,7 +71,9 @@ std::string ir_memory_type(DType t) {
   }
 }
 bool ir_computes(DType t) {
-  return t == DType::boolean || is_integer(t) || t == DType::f32 || t == DType::f64;
+  // Without instructions for f16 there would be calls.
+  static const bool halves = __builtin_cpu_supports("f16c");
+  return t == DType::f16 ? halves : !is_complex(t);
 }
 
 IrValue ir_splat(const std::string& type, const std::string& value, int lanes) {

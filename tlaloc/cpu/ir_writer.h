@@ -47,7 +47,7 @@ class IrWriter {
 
 /// A vector of `lanes` elements, or the element for 1.
 std::string ir_vector(const std::string& type, int lanes);
-/// In a register: i1 for bool.
+/// In a register: i1 for bool; f16 and bf16 are their bits.
 std::string ir_type(DType t);
 /// In memory: i8 for bool.
 std::string ir_memory_type(DType t);

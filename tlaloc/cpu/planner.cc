@@ -9,6 +9,7 @@
 #include "tlaloc/cpu/lifetimes.h"
 #include "tlaloc/cpu/plan.h"
 #include "tlaloc/cpu/reference.h"
+#include "tlaloc/cpu/windows.h"
 #include "tlaloc/ops/constants.h"
 #include "tlaloc/ops/convert_element.h"
 #include "tlaloc/ops/joining.h"
@@ -200,6 +201,10 @@ void Planner::node(Context& c, const ir::Node& n) {
       return gather(c, n);
     case OpId::Scatter:
       return scatter(c, n);
+    case OpId::ReduceWindow:
+    case OpId::SelectAndGather:
+    case OpId::SelectAndScatter:
+      return windows(c, n);
     default:
       return reference(c, n, "it has no kernel");
   }
@@ -322,6 +327,28 @@ void Planner::convolution(Context& c, const ir::Node& n) {
   emit_convolution(e_, c.env[n.operand(0)], c.env[n.operand(1)],
                    *ir::attr_if<ops::ConvAttrs>(attr.get()), t, type);
   c.env[out] = {type, read(type.dtype(), t.storage, t.at)};
+}
+
+void Planner::windows(Context& c, const ir::Node& n) {
+  const Type type = c.type(n.result());
+  const bool fits = std::ranges::all_of(
+      n.operands(), [&](ValueId v) { return c.env[v].type.dtype() == type.dtype(); });
+  if (!fits || (type.dtype() != DType::f32 && type.dtype() != DType::f64)) {
+    return reference(c, n, "its kernel takes f32 and f64 only");
+  }
+  ir::AttrRef attr = n.attr();
+  if (attr->has_dims() && !c.dims.empty()) attr = attr->substitute(c.dims);
+  const Value out = dense_value(type, e_.storage(type));
+  const auto id = static_cast<OpId>(n.op().id);
+  if (id == OpId::ReduceWindow) {
+    const auto& a = *ir::attr_if<ops::ReduceWindowAttrs>(attr.get());
+    emit_reduce_window(e_, c.env[n.operand(0)], a.monoid, a.window, out);
+  } else {
+    emit_select_window(e_, c.env[n.operand(0)], c.env[n.operand(1)],
+                       *ir::attr_if<ops::SelectWindowAttrs>(attr.get()),
+                       id == OpId::SelectAndScatter, out);
+  }
+  c.env[n.result()] = out;
 }
 
 void Planner::pad(Context& c, const ir::Node& n) {

@@ -55,6 +55,7 @@ class Planner {
   void concatenate(Context& c, const ir::Node& n);
   void dot(Context& c, const ir::Node& n);
   void convolution(Context& c, const ir::Node& n);
+  void windows(Context& c, const ir::Node& n);
   void pad(Context& c, const ir::Node& n);
   void dynamic_slice(Context& c, const ir::Node& n);
   void dynamic_update_slice(Context& c, const ir::Node& n);

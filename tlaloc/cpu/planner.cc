@@ -7,6 +7,7 @@
 #include "tlaloc/cpu/conv.h"
 #include "tlaloc/cpu/dot.h"
 #include "tlaloc/cpu/lifetimes.h"
+#include "tlaloc/cpu/linalg.h"
 #include "tlaloc/cpu/plan.h"
 #include "tlaloc/cpu/reference.h"
 #include "tlaloc/cpu/windows.h"
@@ -185,6 +186,9 @@ void Planner::node(Context& c, const ir::Node& n) {
       break;
   }
   switch (static_cast<OpId>(n.op().id)) {
+    case OpId::Cholesky:
+    case OpId::TriangularSolve:
+      return factor(c, n);
     case OpId::Concatenate:
       return concatenate(c, n);
     case OpId::Convolution:
@@ -349,6 +353,18 @@ void Planner::windows(Context& c, const ir::Node& n) {
                        id == OpId::SelectAndScatter, out);
   }
   c.env[n.result()] = out;
+}
+
+void Planner::factor(Context& c, const ir::Node& n) {
+  const Value& a = c.env[n.operand(0)];
+  const DType t = a.type.dtype();
+  // What has 16 bits is computed in 32, and rounded at the end.
+  if (t != DType::f32 && t != DType::f64)
+    return reference(c, n, "its kernel takes f32 and f64 only");
+  c.env[n.result()] =
+      n.operands().size() == 1
+          ? emit_cholesky(e_, a)
+          : emit_triangular_solve(e_, a, c.env[n.operand(1)], n.as<ops::TriangularAttrs>());
 }
 
 void Planner::pad(Context& c, const ir::Node& n) {

@@ -56,6 +56,8 @@ class Planner {
   void dot(Context& c, const ir::Node& n);
   void convolution(Context& c, const ir::Node& n);
   void windows(Context& c, const ir::Node& n);
+  /// cholesky and triangular_solve.
+  void factor(Context& c, const ir::Node& n);
   void pad(Context& c, const ir::Node& n);
   void dynamic_slice(Context& c, const ir::Node& n);
   void dynamic_update_slice(Context& c, const ir::Node& n);

@@ -58,6 +58,8 @@ class Planner {
   void windows(Context& c, const ir::Node& n);
   /// cholesky and triangular_solve.
   void factor(Context& c, const ir::Node& n);
+  /// sort and top_k.
+  void sort(Context& c, const ir::Node& n);
   void pad(Context& c, const ir::Node& n);
   void dynamic_slice(Context& c, const ir::Node& n);
   void dynamic_update_slice(Context& c, const ir::Node& n);

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "tlaloc/cpu/cpu_backend.h"
+#include "tlaloc/cpu/plan.h"
 #include "tlaloc/interp/interp.h"
 #include "tlaloc/ir/builder.h"
 #include "tlaloc/ops/val_index.h"
@@ -21,11 +22,6 @@ using ir::Dim;
 using ir::GraphRef;
 using ir::Val;
 using ops::AxisList;
-
-struct Names : runtime::ProfileSink {
-  std::vector<std::string> steps;
-  void record(const runtime::ProfileEvent& e) override { steps.emplace_back(e.name); }
-};
 
 /// Numbers that products of integers keep exact.
 HostArray numbers(DType dtype, Extents extents, std::uint64_t seed) {
@@ -42,16 +38,15 @@ HostArray numbers(DType dtype, Extents extents, std::uint64_t seed) {
 
 /// Runs on both, expects the same bits, and gives the names of the steps.
 std::vector<std::string> steps_of(const GraphRef& g, const std::vector<HostArray>& args) {
-  Names names;
-  runtime::RunOptions options;
-  options.profile = &names;
-  const auto run = cpu_backend().compile(g)->run(
-      std::vector<runtime::Buffer>(args.begin(), args.end()), options);
+  const auto run =
+      cpu_backend().compile(g)->run(std::vector<runtime::Buffer>(args.begin(), args.end()));
   const auto want = interp::run(*g, args);
   for (std::size_t k = 0; k < want.size(); ++k) {
     EXPECT_EQ(to_string(run.outputs.at(k).to_host()), to_string(want[k])) << g->to_string();
   }
-  return names.steps;
+  std::vector<std::string> steps;
+  for (const Step& s : plan(g)->steps) steps.emplace_back(s.name);
+  return steps;
 }
 
 constexpr DType kTypes[] = {DType::f32, DType::f64, DType::bf16, DType::i32};

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "tlaloc/cpu/testing.h"
 #include "tlaloc/tlaloc.h"
 
 namespace {
@@ -32,7 +33,9 @@ bool has_line(const tl::Explanation& e, const char* op, int line) {
   });
 }
 
-TEST(Explain, OperationsHaveTheUsersLines) {
+class Explain : public tlaloc::cpu::testing::CodegenTest {};
+
+TEST_F(Explain, OperationsHaveTheUsersLines) {
   const tl::Explanation e = tl::explain(energy, vector(100), vector(100));
   EXPECT_TRUE(has_line(e, "sin", kLine)) << e.text();
   EXPECT_TRUE(has_line(e, "mul", kLine)) << e.text();
@@ -41,12 +44,12 @@ TEST(Explain, OperationsHaveTheUsersLines) {
   EXPECT_GT(e.seconds.value_or(0), 0);
 }
 
-TEST(Explain, GradientsHaveTheLinesOfWhatTheyDifferentiate) {
+TEST_F(Explain, GradientsHaveTheLinesOfWhatTheyDifferentiate) {
   const tl::Explanation e = tl::explain(tl::grad(energy), vector(100), vector(100));
   EXPECT_TRUE(has_line(e, "cos", kLine)) << e.text();
 }
 
-TEST(Explain, ACompiledFunctionTellsWhyItWasTraced) {
+TEST_F(Explain, ACompiledFunctionTellsWhyItWasTraced) {
   auto f = tl::jit([](auto x) { return tl::sum(x * x); });
   f(vector(3));
   f(tl::ones<float, 4>());
@@ -59,7 +62,7 @@ TEST(Explain, ACompiledFunctionTellsWhyItWasTraced) {
   EXPECT_THAT(e.text(), HasSubstr("since argument 0 is f32[4]"));
 }
 
-TEST(Explain, StructureIsAReason) {
+TEST_F(Explain, StructureIsAReason) {
   auto f = tl::jit([](std::vector<Vector> xs) {
     auto sum = tl::sum(xs[0]);
     for (std::size_t i = 1; i < xs.size(); ++i) sum = sum + tl::sum(xs[i]);
@@ -70,7 +73,7 @@ TEST(Explain, StructureIsAReason) {
   EXPECT_THAT(e.traces[0], HasSubstr("there are 2 tensors where trace 1 had 1"));
 }
 
-TEST(Explain, NothingRunsWithinAnotherTrace) {
+TEST_F(Explain, NothingRunsWithinAnotherTrace) {
   std::string text;
   tl::jit([&](Vector x) {
     try {
@@ -83,7 +86,7 @@ TEST(Explain, NothingRunsWithinAnotherTrace) {
   EXPECT_THAT(text, HasSubstr("TL-BACKEND-001: explain: the function became a part of another"));
 }
 
-TEST(Explain, TheInterpreterDoesNotTell) {
+TEST_F(Explain, TheInterpreterDoesNotTell) {
   const tl::check_nan on;
   try {
     tl::explain(energy, vector(3), vector(3));

@@ -8,7 +8,7 @@
 namespace tlaloc::codegen {
 
 /// Goes up with every change of what follows.
-inline constexpr std::uint32_t kApiVersion = 1;
+inline constexpr std::uint32_t kApiVersion = 2;
 
 struct Request {
   const char* name;  ///< what the text is called in messages
@@ -19,6 +19,7 @@ struct Request {
   const char* features;  ///< LLVM's list of features, such as "+avx2,-fma"; empty: the CPU's
   std::int32_t level;    ///< effort of code generation, 0 to 3
   std::int32_t explain;  ///< whether to put optimized_ir and assembly too
+  std::int32_t object;   ///< whether to put an object file instead of an image and its entries
 };
 
 enum class Part : std::int32_t {
@@ -26,6 +27,7 @@ enum class Part : std::int32_t {
   entry,         ///< a function of the image: its name, and its offset as `number`
   optimized_ir,  ///< text
   assembly,      ///< text
+  object,        ///< a relocatable object file, position-independent
   error,         ///< what is wrong with the request, as text; then there is no other part
 };
 

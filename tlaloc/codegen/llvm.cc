@@ -162,10 +162,11 @@ class Compilation {
     // Loops that copy or fill must not become calls of memcpy or memset.
     const LLVMAttributeRef no_builtins =
         LLVMCreateStringAttribute(context_.get(), "no-builtins", 11, "", 0);
-    // What is hidden is addressed relative to the code, without a table for a dynamic linker.
-    const auto hide = [](LLVMValueRef value) {
+    // What is hidden is addressed relative to the code, without a table for a dynamic linker. An
+    // object file shows what it defines.
+    const auto hide = [&](LLVMValueRef value) {
       const LLVMLinkage linkage = LLVMGetLinkage(value);
-      if (LLVMIsDeclaration(value) == 0 && linkage != LLVMInternalLinkage &&
+      if (request_.object == 0 && LLVMIsDeclaration(value) == 0 && linkage != LLVMInternalLinkage &&
           linkage != LLVMPrivateLinkage)
         LLVMSetVisibility(value, LLVMHiddenVisibility);
     };

@@ -12,12 +12,16 @@ namespace {
 
 void answer(const Request& request, Sink sink, void* to) {
   const Compiled compiled = compile(request);
-  const FlatImage image = link_object(compiled.object, request.name);
   const auto put = [&](Part part, const auto& data, std::uint64_t number = 0) {
     sink(to, part, data.data(), data.size(), number);
   };
-  put(Part::image, image.bytes);
-  for (const FlatImage::Entry& entry : image.entries) put(Part::entry, entry.name, entry.offset);
+  if (request.object != 0) {
+    put(Part::object, compiled.object);
+  } else {
+    const FlatImage image = link_object(compiled.object, request.name);
+    put(Part::image, image.bytes);
+    for (const FlatImage::Entry& entry : image.entries) put(Part::entry, entry.name, entry.offset);
+  }
   if (request.explain != 0) {
     put(Part::optimized_ir, compiled.optimized_ir);
     put(Part::assembly, compiled.assembly);

@@ -95,6 +95,9 @@ void take(void* to, codegen::Part part, const void* data, std::size_t size, std:
     case codegen::Part::assembly:
       answer.generated.assembly = std::move(text);
       break;
+    case codegen::Part::object:
+      answer.generated.object.assign(bytes, bytes + size);
+      break;
     case codegen::Part::error:
       answer.error = std::move(text);
       break;
@@ -103,8 +106,10 @@ void take(void* to, codegen::Part part, const void* data, std::size_t size, std:
 
 }  // namespace
 
-Generated generate(const std::string& path, std::string_view ir, const CompileOptions& options,
-                   bool explain) {
+namespace {
+
+Generated call(const std::string& path, std::string_view ir, const CompileOptions& options,
+               bool explain, bool object) {
   Answer answer;
   load(path)({.name = options.name.c_str(),
               .ir = ir.data(),
@@ -113,10 +118,22 @@ Generated generate(const std::string& path, std::string_view ir, const CompileOp
               .cpu = options.cpu.c_str(),
               .features = options.features.c_str(),
               .level = options.level,
-              .explain = explain ? 1 : 0},
+              .explain = explain ? 1 : 0,
+              .object = object ? 1 : 0},
              take, &answer);
   if (answer.error) throw InternalError(*answer.error);
   return std::move(answer.generated);
+}
+
+}  // namespace
+
+Generated generate(const std::string& path, std::string_view ir, const CompileOptions& options,
+                   bool explain) {
+  return call(path, ir, options, explain, false);
+}
+std::vector<std::byte> generate_object(const std::string& path, std::string_view ir,
+                                       const CompileOptions& options) {
+  return call(path, ir, options, false, true).object;
 }
 
 }  // namespace tlaloc::cpu

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tlaloc/cpu/compiler.h"
 #include "tlaloc/cpu/image.h"
@@ -13,6 +14,7 @@ struct Generated {
   CodeImage image;
   std::string optimized_ir;  ///< with `explain` only, as is `assembly`
   std::string assembly;
+  std::vector<std::byte> object;  ///< of generate_object only
 };
 
 /// Compiles with the library at `path`; where that is empty, with libtlaloc_codegen.so, which is
@@ -20,5 +22,8 @@ struct Generated {
 /// Tlaloc was configured to be installed. Errors as compile_ir().
 Generated generate(const std::string& path, std::string_view ir, const CompileOptions& options,
                    bool explain);
+/// An object file for a linker: it may need symbols from elsewhere.
+std::vector<std::byte> generate_object(const std::string& path, std::string_view ir,
+                                       const CompileOptions& options);
 
 }  // namespace tlaloc::cpu

@@ -6,6 +6,7 @@
 #include "tlaloc/base/checked.h"
 #include "tlaloc/base/error.h"
 #include "tlaloc/cpu/contraction.h"
+#include "tlaloc/ops/rows.h"
 
 namespace tlaloc::cpu {
 namespace {
@@ -105,7 +106,58 @@ std::pair<Dim, Dim> contract(Emitter& e, Value& v, const AxisList& axes) {
   return *one;
 }
 
+bool contains(const AxisList& axes, std::int64_t axis) {
+  return std::ranges::find(axes, axis) != axes.end();
+}
+
 }  // namespace
+
+void emit_dot_as_loop(Emitter& e, const Value& lhs, const Value& rhs, const ops::DotDims& dims,
+                      const Target& target) {
+  // Each element is read many times: it is computed once.
+  const Value a = e.lying(lhs, "dot_general"), b = e.lying(rhs, "dot_general");
+  // The index space: batch axes, free axes of lhs, those of rhs; contracted axes behind or before
+  // the last one.
+  std::vector<Dim> space, a_strides, b_strides;
+  auto add = [&](Dim size, Dim a_stride, Dim b_stride) {
+    space.push_back(size);
+    a_strides.push_back(a_stride);
+    b_strides.push_back(b_stride);
+  };
+  auto add_pairs = [&](const AxisList& of_a, const AxisList& of_b) {
+    for (std::size_t i = 0; i < of_a.size(); ++i) {
+      add(a.type.dim(static_cast<int>(of_a[i])), a.expr->at.strides[usize(of_a[i])],
+          b.expr->at.strides[usize(of_b[i])]);
+    }
+  };
+  add_pairs(dims.lhs_batch, dims.rhs_batch);
+  for (int axis = 0; axis < a.type.rank(); ++axis) {
+    if (contains(dims.lhs_batch, axis) || contains(dims.lhs_contract, axis)) continue;
+    add(a.type.dim(axis), a.expr->at.strides[usize(axis)], 0);
+  }
+  std::vector<int> free;
+  for (int axis = 0; axis < b.type.rank(); ++axis) {
+    if (contains(dims.rhs_batch, axis) || contains(dims.rhs_contract, axis)) continue;
+    free.push_back(axis);
+  }
+  auto add_free = [&](int axis) { add(b.type.dim(axis), 0, b.expr->at.strides[usize(axis)]); };
+  // A loop runs by vectors along its last axis: neighbours in rhs and in the result, if those are
+  // any, else what is contracted.
+  const bool rows = !free.empty() && b.expr->at.strides[usize(free.back())] == Dim(1);
+  for (int axis : std::span(free).first(free.size() - (rows ? 1 : 0))) add_free(axis);
+  std::vector<std::int64_t> contracted;
+  for (std::size_t i = 0; i < dims.lhs_contract.size(); ++i) {
+    contracted.push_back(static_cast<std::int64_t>(space.size() + i));
+  }
+  add_pairs(dims.lhs_contract, dims.rhs_contract);
+  if (rows) add_free(free.back());
+  const DType t = a.type.dtype();
+  const Type type = Type::get(t, space);
+  const ExprRef x = read(t, a.expr->storage, {a.expr->at.offset, a_strides});
+  const ExprRef y = read(t, b.expr->storage, {b.expr->at.offset, b_strides});
+  const Value product{type, apply(ops::rows::Mul, nullptr, t, {x, y})};
+  e.fold(product, *find_fold(ops::rows::ReduceSum, t), contracted, target, "dot_general");
+}
 
 void emit_dot(Emitter& e, const Value& lhs, const Value& rhs, const ops::DotDims& dims,
               const Target& target) {
@@ -134,8 +186,7 @@ void emit_dot(Emitter& e, const Value& lhs, const Value& rhs, const ops::DotDims
          at_b.strides[usize(dims.rhs_batch[i])], target.at.strides[out++]});
   }
   auto is_free = [](const AxisList& batch, const AxisList& contracted, std::int64_t axis) {
-    return std::ranges::find(batch, axis) == batch.end() &&
-           std::ranges::find(contracted, axis) == contracted.end();
+    return !contains(batch, axis) && !contains(contracted, axis);
   };
   for (int axis = 0; axis < a.type.rank(); ++axis) {
     if (!is_free(dims.lhs_batch, dims.lhs_contract, axis)) continue;

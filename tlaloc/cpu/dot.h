@@ -10,5 +10,8 @@ namespace tlaloc::cpu {
 /// walked as one. Axes of the result that can't either become loops around the product.
 void emit_dot(Emitter& e, const Value& lhs, const Value& rhs, const ops::DotDims& dims,
               const Target& target);
+/// The same as one loop, for which code can be written: good for small products.
+void emit_dot_as_loop(Emitter& e, const Value& lhs, const Value& rhs, const ops::DotDims& dims,
+                      const Target& target);
 
 }  // namespace tlaloc::cpu

@@ -8,6 +8,7 @@
 
 #include "tlaloc/base/error.h"
 #include "tlaloc/cpu/generate_loop.h"
+#include "tlaloc/cpu/generate_sizes.h"
 #include "tlaloc/cpu/native.h"
 
 namespace tlaloc::cpu {
@@ -22,7 +23,9 @@ constexpr std::int64_t kInlineElements = 64;
 
 class Generator {
  public:
-  Generator(const Program& p, std::vector<bool>* timed) : p_(p), timed_(timed) {
+  /// `ahead`: what the code calls stands in its module; else the context says where it is.
+  Generator(const Program& p, std::vector<bool>* timed, bool ahead)
+      : p_(p), timed_(timed), ahead_(ahead) {
     find_inline_steps();
     find_slots();
     find_locals();
@@ -47,10 +50,12 @@ class Generator {
         "%context = type { ptr, ptr, ptr, ptr, ptr, ptr }\n"
         "attributes #0 = { nounwind \"no-builtins\" }\n"
         "attributes #1 = { nounwind willreturn memory(none) }\n"
-        "attributes #2 = { nounwind noinline \"no-builtins\" }\n\n";
+        "attributes #2 = { nounwind noinline \"no-builtins\" }\n"
+        "attributes #3 = { nounwind alwaysinline \"no-builtins\" }\n\n";
     write_body();
-    text += "define i32 @run(ptr %context) #0 {\nentry:\n" + prologue_.entry() + w_.entry() +
-            "  br label %I0\nI0:\n" + w_.body() + "}\n";
+    text += (ahead_ ? "define internal i32 @.run(ptr %context) #3 {\nentry:\n"
+                    : "define i32 @run(ptr %context) #0 {\nentry:\n") +
+            prologue_.entry() + w_.entry() + "  br label %I0\nI0:\n" + w_.body() + "}\n";
     for (const auto& [body, name] : kernels_) {
       text += "\ndefine internal void @" + name + body;
     }
@@ -219,6 +224,7 @@ class Generator {
     return v;
   }
   IrValue function(std::size_t index) {
+    if (ahead_) return "@" + function_name(index);
     auto [it, added] = functions_.try_emplace(index);
     if (added) {
       const IrValue base = field(3);
@@ -228,6 +234,12 @@ class Generator {
     return it->second;
   }
   IrValue callback(std::size_t k) { return function(library_functions().size() + k); }
+  /// In a module that has all that it calls, or declares it.
+  static std::string function_name(std::size_t index) {
+    const auto library = library_functions();
+    if (index >= library.size()) return index == library.size() + 1 ? ".make" : ".fail";
+    return std::string(library[index].name) + (library[index].dtype == DType::f32 ? "f" : "");
+  }
 
   // ---- code ----
 
@@ -370,64 +382,7 @@ class Generator {
 
   void size_op(const SizeOp& op) {
     const IrValue a = slot(op.a), b = slot(op.b);
-    IrValue r;
-    if (checked_[op.result] && (op.kind == SizeOp::Kind::add || op.kind == SizeOp::Kind::mul)) {
-      return set_slot(op.result, checked_op(op.kind == SizeOp::Kind::add ? "sadd" : "smul", a, b));
-    }
-    switch (op.kind) {
-      case SizeOp::Kind::add:
-        r = w_.let(format("add i64 {}, {}", a, b));
-        break;
-      case SizeOp::Kind::mul:
-        r = w_.let(format("mul i64 {}, {}", a, b));
-        break;
-      case SizeOp::Kind::min:
-        r = w_.let(format("call i64 @llvm.smin.i64(i64 {}, i64 {})", a, b));
-        break;
-      case SizeOp::Kind::max:
-        r = w_.let(format("call i64 @llvm.smax.i64(i64 {}, i64 {})", a, b));
-        break;
-      case SizeOp::Kind::floordiv:
-      case SizeOp::Kind::mod: {
-        const IrValue zero = w_.let(format("icmp eq i64 {}, 0", b));
-        // The least integer has no quotient by -1, and the processor traps: the other way then.
-        const IrValue minus = w_.let(format("icmp eq i64 {}, -1", b));
-        const IrValue either = w_.let(format("or i1 {}, {}", zero, minus));
-        const IrValue by = w_.let(format("select i1 {}, i64 1, i64 {}", either, b));
-        const IrValue plain = w_.let(format("sdiv i64 {}, {}", a, by));
-        const IrValue negative = w_.let(format("sub i64 0, {}", a));
-        const IrValue q = w_.let(format("select i1 {}, i64 {}, i64 {}", minus, negative, plain));
-        const IrValue rest = w_.let(format("srem i64 {}, {}", a, by));
-        const IrValue some = w_.let(format("icmp ne i64 {}, 0", rest));
-        const IrValue mixed =
-            w_.let(format("icmp slt i64 {}, 0", w_.let(format("xor i64 {}, {}", a, b))));
-        const IrValue down = w_.let(format("and i1 {}, {}", some, mixed));
-        if (op.kind == SizeOp::Kind::floordiv) {
-          r = w_.let(format("sub i64 {}, {}", q, w_.let(format("zext i1 {} to i64", down))));
-        } else {
-          r = w_.let(format("select i1 {}, i64 {}, i64 {}", down,
-                            w_.let(format("add i64 {}, {}", rest, by)), rest));
-        }
-        r = w_.let(format("select i1 {}, i64 {}, i64 {}", zero, kPoison, r));
-        break;
-      }
-    }
-    set_slot(op.result, r);
-  }
-
-  /// Poison if there is no such number, or an operand is poison.
-  IrValue checked_op(const char* kind, const IrValue& a, const IrValue& b) {
-    const std::string type = "{ i64, i1 }";
-    const IrValue both =
-        w_.let(format("call {} @llvm.{}.with.overflow.i64(i64 {}, i64 {})", type, kind, a, b));
-    IrValue bad = w_.let(format("extractvalue {} {}, 1", type, both));
-    for (const IrValue& operand : {a, b}) {
-      if (is_number(operand)) continue;
-      const IrValue poison = w_.let(format("icmp eq i64 {}, {}", operand, kPoison));
-      bad = w_.let(format("or i1 {}, {}", bad, poison));
-    }
-    const IrValue r = w_.let(format("extractvalue {} {}, 0", type, both));
-    return w_.let(format("select i1 {}, i64 {}, i64 {}", bad, kPoison, r));
+    set_slot(op.result, write_size_op(w_, op.kind, a, b, checked_[op.result]));
   }
 
   void check(std::uint32_t at, const Check& c) {
@@ -561,13 +516,15 @@ class Generator {
     for (std::size_t f : source.used_) add("ptr", format("%f{}", f), function(f));
     const std::string body = "(" + params + ") #2 {\nentry:\n" + w.entry() +
                              "  br label %start\nstart:\n" + w.body() + "  ret void\n}\n";
-    auto [it, added] = kernel_names_.try_emplace(body, format("kernel{}", kernel_names_.size()));
+    auto [it, added] = kernel_names_.try_emplace(
+        body, format("{}kernel{}", ahead_ ? "." : "", kernel_names_.size()));
     if (added) kernels_.emplace_back(body, it->second);
     w_.line(format("call void @{}({})", it->second, args));
   }
 
   const Program& p_;
   std::vector<bool>* const timed_;
+  const bool ahead_;
   IrWriter w_;
   /// The entry block: what is the same in the whole run.
   class Prologue {
@@ -601,7 +558,8 @@ class Generator {
 
 std::string generate(const Program& p, std::vector<bool>* timed) {
   if (timed) timed->clear();
-  return Generator(p, timed).run();
+  return Generator(p, timed, false).run();
 }
+std::string generate_ahead(const Program& p) { return Generator(p, nullptr, true).run(); }
 
 }  // namespace tlaloc::cpu

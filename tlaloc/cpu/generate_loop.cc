@@ -332,30 +332,76 @@ class LoopWriter {
   /// The kept axes of `order`, then one fold over the others.
   void fold_nest(const std::vector<Axis>& order, std::size_t k, std::size_t kept, const At& at,
                  const std::optional<Axis>& across, const std::optional<Axis>& along) {
-    if (k == kept) return fold_one(order, k, at, 1, along);
-    if (across && k + 1 == kept) {
-      return by_lanes(order[k], [&](const IrValue& i, int lanes) {
-        fold_one(order, k + 1, moved(at, order[k], i), lanes, std::nullopt);
-      });
-    }
+    if (k == kept) return fold_all(order, k, {at}, 1, along);
+    if (across && k + 1 == kept) return fold_lanes(order, k, {at});
+    if (across && k + 2 == kept && reuses(order[k])) return fold_rows(order, k, at);
     count("0", extent(order[k]), 1, [&](const IrValue& i) {
       fold_nest(order, k + 1, kept, moved(at, order[k], i), across, along);
     });
   }
-  void fold_one(const std::vector<Axis>& order, std::size_t k, const At& at, int lanes,
-                const std::optional<Axis>& along) {
+  /// Whether something that is read is the same all along an axis: as in a product of matrices.
+  bool reuses(const Axis& axis) {
+    std::size_t stream = 0;
+    bool same = false;
+    for (const Loop::Op& op : loop_.ops) {
+      if (op.kind != Kind::load && op.kind != Kind::position) continue;
+      same = same || (op.kind == Kind::load && stride(stream, axis) == "0");
+      ++stream;
+    }
+    return same;
+  }
+  /// Several rows at once: what is read for one serves the others from registers, as many as AVX
+  /// has room for beside it.
+  void fold_rows(const std::vector<Axis>& order, std::size_t k, const At& at) {
+    const int rows = byte_size(element()) > 4 ? 2 : 4;
+    const Axis axis = order[k];
+    const IrValue n = extent(axis);
+    const IrValue whole = is_number(n) ? std::to_string(std::stoll(n) / rows * rows)
+                                       : w_.let(format("and i64 {}, {}", n, -rows));
+    count("0", whole, rows, [&](const IrValue& i) {
+      std::vector<At> all{moved(at, axis, i)};
+      for (int r = 1; r < rows; ++r) all.push_back(moved(all.back(), axis, "1"));
+      fold_lanes(order, k + 1, all);
+    });
+    if (whole == n) return;
+    count(whole, n, 1, [&](const IrValue& i) { fold_lanes(order, k + 1, {moved(at, axis, i)}); });
+  }
+  /// The last kept axis by lanes.
+  void fold_lanes(const std::vector<Axis>& order, std::size_t k, const std::vector<At>& rows) {
+    by_lanes(order[k], [&](const IrValue& i, int lanes) {
+      fold_all(order, k + 1, moved(rows, order[k], i), lanes, std::nullopt);
+    });
+  }
+  std::vector<At> moved(const std::vector<At>& rows, const Axis& axis, const IrValue& i) {
+    std::vector<At> r;
+    for (const At& at : rows) r.push_back(moved(at, axis, i));
+    return r;
+  }
+  /// One fold per row over the axes of `order` from `k` on.
+  void fold_all(const std::vector<Axis>& order, std::size_t k, const std::vector<At>& rows,
+                int lanes, const std::optional<Axis>& along) {
     const std::string type = accumulator(lanes);
-    const IrValue acc = w_.variable(type);
-    w_.line("store " + type + " " + start_value(lanes) + ", ptr " + acc);
+    std::vector<IrValue> accs;
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      accs.push_back(w_.variable(type));
+      w_.line("store " + type + " " + start_value(lanes) + ", ptr " + accs.back());
+    }
     IrValue wide;
     if (along) {
       const std::string many = accumulator(kLanes);
       wide = w_.variable(many);
       w_.line("store " + many + " " + start_value(kLanes) + ", ptr " + wide);
     }
-    reduce(order, k, at, lanes, acc, wide);
-    IrValue r = w_.let("load " + type + ", ptr " + acc);
-    if (along) {
+    reduce(order, k, rows, lanes, accs, wide);
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+      const IrValue r = with_wide(w_.let("load " + type + ", ptr " + accs[row]), wide);
+      write(element(), narrowed(w_, element(), r, lanes),
+            address(loop_.outputs[0].array, element(), rows[row].back()), lanes);
+    }
+  }
+  /// One element and kLanes of them in memory, if there are any, folded.
+  IrValue with_wide(IrValue r, const IrValue& wide) {
+    if (!wide.empty()) {
       IrValue all = w_.let(format("load {}, ptr {}", accumulator(kLanes), wide));
       for (int half = kLanes / 2; half > 0; half /= 2) {
         const std::string from = accumulator(2 * half);
@@ -376,20 +422,24 @@ class LoopWriter {
       }
       r = folded(all, r, 1);
     }
-    write(element(), narrowed(w_, element(), r, lanes),
-          address(loop_.outputs[0].array, element(), at.back()), lanes);
+    return r;
   }
-  void reduce(const std::vector<Axis>& order, std::size_t k, const At& at, int lanes,
-              const IrValue& acc, const IrValue& wide) {
-    if (k == order.size()) return accumulate(acc, value(at, lanes), lanes);
+  void reduce(const std::vector<Axis>& order, std::size_t k, const std::vector<At>& rows, int lanes,
+              const std::vector<IrValue>& accs, const IrValue& wide) {
+    if (k == order.size()) {
+      for (std::size_t r = 0; r < rows.size(); ++r) {
+        accumulate(accs[r], value(rows[r], lanes), lanes);
+      }
+      return;
+    }
     const Axis axis = order[k];
     if (!wide.empty() && k + 1 == order.size()) {
       return by_lanes(axis, [&](const IrValue& i, int n) {
-        accumulate(n == 1 ? acc : wide, value(moved(at, axis, i), n), n);
+        accumulate(n == 1 ? accs[0] : wide, value(moved(rows[0], axis, i), n), n);
       });
     }
     count("0", extent(axis), 1,
-          [&](const IrValue& i) { reduce(order, k + 1, moved(at, axis, i), lanes, acc, wide); });
+          [&](const IrValue& i) { reduce(order, k + 1, moved(rows, axis, i), lanes, accs, wide); });
   }
 
   IrWriter& w_;

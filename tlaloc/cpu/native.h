@@ -40,6 +40,10 @@ using NativeFn = std::int32_t (*)(NativeContext*);
 /// The others are a part of the code around them.
 std::string generate(const Program& p, std::vector<bool>* timed = nullptr);
 
+/// The same as an internal function `.run` of a module that has to define `.make` and `.fail`, which
+/// are as above, and to declare the C library's functions. All steps must be loops with code.
+std::string generate_ahead(const Program& p);
+
 struct Native {
   std::shared_ptr<const LoadedImage> image;
   NativeFn run = nullptr;    ///< null if it is not worth it

@@ -8,6 +8,7 @@
 
 #include "tlaloc/cpu/emitter.h"
 #include "tlaloc/cpu/groups.h"
+#include "tlaloc/cpu/plan.h"
 #include "tlaloc/ir/region_ops.h"
 #include "tlaloc/ops/val_index.h"
 
@@ -17,7 +18,7 @@ using Values = std::vector<Value>;
 
 class Planner {
  public:
-  explicit Planner(ir::GraphRef g) : e_(std::move(g)) {}
+  Planner(ir::GraphRef g, Kernels kernels) : e_(std::move(g)), kernels_(kernels) {}
   std::shared_ptr<const Program> run();
 
  private:
@@ -56,10 +57,6 @@ class Planner {
   void dot(Context& c, const ir::Node& n);
   void convolution(Context& c, const ir::Node& n);
   void windows(Context& c, const ir::Node& n);
-  /// cholesky and triangular_solve.
-  void factor(Context& c, const ir::Node& n);
-  /// sort and top_k.
-  void sort(Context& c, const ir::Node& n);
   void pad(Context& c, const ir::Node& n);
   void dynamic_slice(Context& c, const ir::Node& n);
   void dynamic_update_slice(Context& c, const ir::Node& n);
@@ -111,6 +108,7 @@ class Planner {
   void finish_loop(LoopState& s);
 
   Emitter e_;
+  const Kernels kernels_;
 };
 
 template <class F>

@@ -1,9 +1,8 @@
 #include "tlaloc/lang/source.h"
 
 #include "tlaloc/cxx/print.h"
-#include "tlaloc/lang/closure.h"
+#include "tlaloc/lang/closure_constants.h"
 #include "tlaloc/lang/leaves.h"
-#include "tlaloc/ops/val_ops.h"
 #include "tlaloc/transform/api.h"
 
 namespace tlaloc::core {
@@ -16,32 +15,12 @@ cxx::Mode mode_of(SourceMode m) {
                                    : cxx::Mode::automatic;
 }
 
+/// Elements up to which a captured array is a constant: what a person would write out. Larger ones,
+/// such as weights, stay parameters behind the arguments.
+constexpr std::int64_t kWrittenOut = 128;
+
 std::string argument_name(const SourceOptions& options, std::size_t k) {
   return k < options.arguments.size() ? options.arguments[k] : "x" + std::to_string(k);
-}
-
-/// The graph with small captured arrays as constants: what a person would write out. Larger ones,
-/// such as weights, stay parameters behind the arguments.
-ir::GraphRef with_small_captures(const Closure& c) {
-  constexpr std::int64_t kWrittenOut = 128;
-  const ir::Graph& g = *c.graph;
-  ir::Builder b(g.name());
-  ir::Copier copier(g);
-  for (std::size_t k = 0; k < g.param_count(); ++k) {
-    const std::size_t captured = k - c.argument_count();
-    const bool known = k >= c.argument_count() && captured < c.captures.captured.size();
-    const HostArray* array = known ? &node(c.captures.captured[captured]).array : nullptr;
-    const bool small = array && array->size() <= kWrittenOut;
-    copier.env[k] = small ? ops::constant(*array) : copier.declare(k);
-  }
-  for (std::uint32_t i = 0; i < g.node_count(); ++i) copier.copy(g.node(i));
-  copier.copy_constraints();
-  ir::Builder::Close close;
-  close.result_dims = copier.result_dims();
-  for (std::size_t k = 0; k < g.results().size(); ++k) {
-    close.result_labels.push_back(g.result_label(k));
-  }
-  return b.build(copier.results(), std::move(close));
 }
 
 /// Which argument each leaf is a member of, and which one the result looks like.
@@ -72,7 +51,7 @@ std::string source_text(const Function& f, const Leaves& args, const SourceOptio
     require_values(args, call.name);
     require_agreement(call, args);
     const Closure c = trace_closure(f, args, signature_of(args));
-    const ir::GraphRef graph = transform::dce(with_small_captures(c));
+    const ir::GraphRef graph = transform::dce(with_constants(c, kWrittenOut));
     cxx::Options print;
     print.function = options.function;
     print.mode = mode_of(options.mode);

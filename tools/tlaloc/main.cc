@@ -22,6 +22,22 @@ int main(int argc, char** argv) {
   explain_command->add_flag("--json", explain_arguments.json, "writes JSON");
   explain_command->callback([&] { explain(explain_arguments); });
 
+  CompileArguments compile_arguments;
+  CLI::App* compile_command = app.add_subcommand(
+      "compile", "Writes a module as an object file, which a program links without Tlaloc");
+  compile_command->add_option("module", compile_arguments.module, "file with a graph; - for stdin")
+      ->required();
+  compile_command->add_option("-o,--object", compile_arguments.object, "the object file")
+      ->required();
+  compile_command->add_option("--header", compile_arguments.header, "the C header");
+  compile_command->add_option("--function", compile_arguments.function,
+                              "the function's name; without it, the graph's");
+  compile_command
+      ->add_option("--cpu", compile_arguments.cpu,
+                   "what to compile for: native, x86-64-v3, znver4, ...")
+      ->capture_default_str();
+  compile_command->callback([&] { compile(compile_arguments); });
+
   try {
     app.parse(argc, argv);
     return 0;

@@ -23,5 +23,9 @@ struct ExplainArguments {
   bool run = false, json = false;
 };
 void explain(const ExplainArguments& a);
+struct CompileArguments {
+  std::string module, object, header, function, cpu = "x86-64-v2";
+};
+void compile(const CompileArguments& a);
 
 }  // namespace tlaloc::command

@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""Compiles a module with `tlaloc compile`, links the object with a program in C, and looks at its numbers.
+
+usage: check_compile.py COMMAND
+"""
+
+import math
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+MODULE = """graph @layer {n} (%x: f32[n, 2], %w: f32[2, 3]) -> (f32[n, 3]) {
+  %2 = dot_general(%x, %w) {lhs_batch=[], rhs_batch=[], lhs_contract=[1], rhs_contract=[0]} : f32[n, 3]
+  %3 = tanh(%2) : f32[n, 3]
+  return %3
+}
+"""
+MAIN = """#include "layer.h"
+#include <stdio.h>
+#include <stdlib.h>
+int main(void) {
+  const float x[] = {1, 2, 3, 4}, w[] = {0.1f, 0.2f, 0.3f, -0.1f, -0.2f, -0.3f};
+  float y[6];
+  const int64_t bytes = layer_scratch_bytes(2);
+  void* scratch = malloc((size_t)bytes);
+  if (layer(2, x, w, y, scratch, bytes) != LAYER_OK) return 1;
+  if (layer(2, x, w, y, scratch, 0) != LAYER_SCRATCH_TOO_SMALL) return 2;
+  for (int i = 0; i < 6; ++i) printf("%.9g\\n", y[i]);
+  free(scratch);
+  return 0;
+}
+"""
+
+
+def main():
+    command = sys.argv[1]
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        (folder / "layer.txt").write_text(MODULE)
+        (folder / "main.c").write_text(MAIN)
+        for cpu in "x86-64-v2", "native":
+            subprocess.run([command, "compile", "layer.txt", "-o", "layer.o", "--header", "layer.h", "--cpu", cpu],
+                           cwd=folder, check=True)
+            for compiler, options in ("cc", ["-std=c99"]), ("c++", ["-x", "c++"]):
+                subprocess.run([compiler, *options, "-Wall", "-Wextra", "-Werror", "-c", "main.c", "-o", "main.o"],
+                               cwd=folder, check=True)
+                subprocess.run(["cc", "main.o", "layer.o", "-lm", "-o", "main"], cwd=folder, check=True)
+                run = subprocess.run(["./main"], cwd=folder, check=True, stdout=subprocess.PIPE, text=True)
+                got = [float(line) for line in run.stdout.split()]
+                want = [math.tanh(x[0] * w + x[1] * -w) for x in ((1, 2), (3, 4)) for w in (0.1, 0.2, 0.3)]
+                if len(got) != 6 or any(abs(a - b) > 1e-6 for a, b in zip(got, want)):
+                    print(f"{cpu}, {compiler}: {got} where {want} is expected")
+                    return 1
+        run = subprocess.run([command, "compile", "layer.txt", "-o", "layer.o", "--cpu", "z80"], cwd=folder,
+                             stderr=subprocess.PIPE, text=True)
+        if run.returncode != 1 or "TL-AOT-002: compile_ahead: 'z80' is no CPU" not in run.stderr:
+            print(f"an unknown CPU: {run.returncode} {run.stderr}")
+            return 1
+        run = subprocess.run([command, "compile", "layer.txt", "-o", "no/layer.o"], cwd=folder,
+                             stderr=subprocess.PIPE, text=True)
+        if run.returncode != 1 or "TL-FILE-001: tlaloc: can't write no/layer.o" not in run.stderr:
+            print(f"a folder that isn't there: {run.returncode} {run.stderr}")
+            return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

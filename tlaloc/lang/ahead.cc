@@ -1,0 +1,68 @@
+#include "tlaloc/lang/ahead.h"
+
+#include <fstream>
+#include <limits>
+
+#include "tlaloc/base/error.h"
+#include "tlaloc/cpu/ahead.h"
+#include "tlaloc/lang/closure_constants.h"
+#include "tlaloc/lang/leaves.h"
+
+namespace tlaloc {
+namespace {
+
+void write_file(const std::string& path, const void* data, std::size_t size) {
+  std::ofstream out(path, std::ios::binary);
+  out.write(static_cast<const char*>(data), static_cast<std::streamsize>(size));
+  out.close();
+  if (out) return;
+  throw EnvironmentError({"TL-FILE-001", "compile_ahead", "can't write " + path, "", {}});
+}
+
+}  // namespace
+
+void AheadCode::write(const std::string& object_path, const std::string& header_path) const {
+  write_file(object_path, object.data(), object.size());
+  write_file(header_path, header.data(), header.size());
+}
+
+namespace core {
+namespace {
+
+/// "m_w1", "x": the argument where it is named, then the field.
+std::vector<std::string> param_names(const Leaves& args, const AheadOptions& options) {
+  const Leaves::Data& d = args.data();
+  std::vector<std::string> names(d.values.size());
+  for (std::size_t k = 0; k < d.argument_begin.size(); ++k) {
+    const auto argument = static_cast<int>(k);
+    for (int i = args.argument_begin(argument); i < args.argument_end(argument); ++i) {
+      const std::string field = d.path_text(usize(i));
+      const std::string name = k < options.arguments.size() ? options.arguments[k] : "";
+      names[usize(i)] = name + (name.empty() || field.empty() ? "" : "_") + field;
+    }
+  }
+  return names;
+}
+
+}  // namespace
+
+AheadCode compile_ahead(const Function& f, const Leaves& args, const AheadOptions& options,
+                        Where where) {
+  const OpCall call{"compile_ahead", where};
+  return with_place(where, [&] {
+    require_values(args, call.name);
+    require_agreement(call, args);
+    const Closure c = trace_closure(f, args, signature_of(args));
+    if (!c.captures.lifted.empty()) {
+      throw UserError({"TL-AOT-001", call.name, "the function reads values of the trace around it",
+                       "pass them as arguments", user_place(where)});
+    }
+    cpu::AheadCode code = cpu::compile_ahead(
+        transform::dce(with_constants(c, std::numeric_limits<std::int64_t>::max())),
+        {.function = options.function, .cpu = options.cpu, .params = param_names(args, options)});
+    return AheadCode{std::move(code.object), std::move(code.header)};
+  });
+}
+
+}  // namespace core
+}  // namespace tlaloc

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <random>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -77,16 +78,15 @@ int main(int argc, char** argv) {
   for (int& y : labels) y = static_cast<int>(random_bits() % 10);
   const Labels y = Labels::from(labels);
 
-  const auto step = tl::jit([](const Mlp& m, const Adam& s, const Images& images, const Labels& y) {
+  const auto step = tl::jit([](Mlp m, Adam s, const Images& images, const Labels& y) {
     const auto [value, gradient] = tl::value_and_grad(loss)(m, images, y);
     const auto [next, next_state] = update(m, s, gradient);
     return std::tuple(value, next, next_state);
   });
   for (int i = 0; i <= steps; ++i) {
     const double start = processor_ms();
-    const auto [value, next, next_state] = step(model, state, x, y);
-    model = next;
-    state = next_state;
+    tl::Scalar<float> value;
+    std::tie(value, model, state) = step(std::move(model), std::move(state), x, y);
     const double ms = processor_ms() - start;
     std::printf("%s %.3f ms, loss %.6f\n", i == 0 ? "first" : "step", ms, value.item());
   }

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <iostream>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace tensors {
@@ -212,6 +213,27 @@ void run() {
 
 }  // namespace weights
 
+namespace compiled {
+
+struct Body {
+  tl::Tensor<double, 3> position, velocity;
+};
+
+void run() {
+  auto step = tl::jit([](Body b, tl::Tensor<double, 3> force) {
+    auto velocity = b.velocity + 0.1 * force;
+    return Body{b.position + 0.1 * velocity, velocity};
+  });
+  Body body{tl::zeros<double, 3>(), tl::zeros<double, 3>()};
+  auto gravity = tl::Tensor<double, 3>::from({0, 0, -9.81});
+  const double* memory = body.position.data().data();
+  for (int i = 0; i < 10; ++i) body = step(std::move(body), gravity);
+  std::cout << body.position << " " << std::boolalpha << (body.position.data().data() == memory)
+            << "\n";
+}
+
+}  // namespace compiled
+
 namespace numbers {
 
 void run() {
@@ -264,6 +286,7 @@ int main() {
   rules::run();
   host::run();
   weights::run();
+  compiled::run();
   numbers::run();
   source::run();
   errors::run();

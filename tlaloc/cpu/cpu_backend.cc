@@ -205,9 +205,10 @@ class CpuBound final : public Bound {
   }
 
   std::vector<HostArray> run_host(std::span<const HostArray* const> inputs,
-                                  const RunOptions& options) const override {
+                                  const RunOptions& options,
+                                  std::span<HostArray* const> donated) const override {
     check(inputs.size(), options);
-    return execute(inputs, {}, options).results;
+    return execute(inputs, donated, options).results;
   }
 
   Report explain(const ExplainOptions& options) const override {

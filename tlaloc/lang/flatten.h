@@ -39,6 +39,15 @@ core::Leaves flatten_arguments(const X&... xs) {
   ((out.argument(), flatten(xs, out)), ...);
   return out;
 }
+/// Which arguments of a call the callee has to itself.
+template <bool... Own>
+struct Owned {};
+template <bool... Own, class... X>
+core::Leaves flatten_arguments(Owned<Own...>, const X&... xs) {
+  core::Leaves out;
+  ((out.argument(), Own ? out.use_up() : void(), flatten(xs, out)), ...);
+  return out;
+}
 
 /// Takes leaves one after another in the place of a prototype's.
 struct Rebuilder {

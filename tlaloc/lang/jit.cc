@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <map>
@@ -151,11 +152,30 @@ struct Compiled {
     runtime::RunOptions options;
     options.check_nan = nan_mode();
     if (explaining()) tell(bound_->explain({.inputs = inputs, .dims = {}}));
-    return with_values(closure.results, as_refs(*closure.graph, bound_->run_host(inputs, options),
-                                                closure.result_labels));
+    return with_values(closure.results,
+                       as_refs(*closure.graph, bound_->run_host(inputs, options, donated(args)),
+                               closure.result_labels));
   }
 
  private:
+  /// By leaf, the array of one that the call has to itself; null for another one. Empty: none.
+  static std::vector<HostArray*> donated(const Leaves& args) {
+    const Leaves::Data& d = args.data();
+    std::vector<HostArray*> arrays;
+    if (d.used_up == 0) return arrays;
+    arrays.resize(d.values.size());
+    for (std::size_t k = 0; k < std::min<std::size_t>(d.argument_begin.size(), 64); ++k) {
+      if ((d.used_up >> k & 1) == 0) continue;
+      const auto argument = static_cast<int>(k);
+      for (int i = args.argument_begin(argument); i < args.argument_end(argument); ++i) {
+        Node* n = d.values[usize(i)].get();
+        // Held by the leaves and by the callee's parameter.
+        if (n->refs.load(std::memory_order_acquire) == 2) arrays[usize(i)] = &n->array;
+      }
+    }
+    return arrays;
+  }
+
   mutable std::once_flag once_;
   mutable std::shared_ptr<const runtime::Bound> bound_;
 };

@@ -18,10 +18,12 @@ struct SamePolicy {
 
 struct JitPolicy : SamePolicy {
   using State = core::JitCache;
-  template <class R, class F, class... A>
-  static R run(F& f, State& cache, Where where, const A&... args) {
+  using UsesUp = void;
+  template <class R, class Own, class F, class... A>
+  static R run(Own own, F& f, State& cache, Where where, const A&... args) {
     Callee<R, F, A...> callee(f, args...);
-    const core::Leaves out = core::jit(cache, callee.function(), flatten_arguments(args...), where);
+    const core::Leaves out =
+        core::jit(cache, callee.function(), flatten_arguments(own, args...), where);
     Rebuilder r{out};
     return take_result<R>(r);
   }
@@ -49,6 +51,10 @@ struct RematPolicy : SamePolicy {
 /// without a size stays symbolic, so that new sizes need no new trace. What f captures is frozen
 /// when it is traced. Copies of the result share what was compiled. Errors: TL-CALL-001 (f returns
 /// nothing), TL-CALL-002 (f is not callable), TL-TREE-001 to 005.
+///
+/// A result may be computed in the memory of an argument that f takes by value (a generic f: of one
+/// that is an rvalue) and that nobody else holds: state = step(std::move(state), batch) updates in
+/// place. After an error such an argument is gone as well.
 template <class F, class R = detail::ResultOf<F>,
           auto Why = detail::kTransform<detail::JitPolicy, F>>
 detail::Transform<detail::JitPolicy, F> jit(F f, Where where = Where::current()) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <thread>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "tlaloc/base/error.h"
@@ -220,6 +221,78 @@ TEST(Jit, CapturedArraysAreFrozenForEverySize) {
               HasSubstr("TL-SHAPE"));
   EXPECT_DOUBLE_EQ(f(of<V>({2, 1}), of<Tensor<double, column>>({})).item(), 4);
   EXPECT_EQ(f.state().traces(), 1);
+}
+
+struct State {
+  Tensor<double, 4> value, speed;
+};
+
+TEST(Jit, WhatItTakesByValueIsUpdatedInPlace) {
+  const auto step = jit([](State s, V forces) {
+    const auto speed = s.speed + sum(forces);
+    return State{s.value + speed, speed};
+  });
+  const V forces = of<V>({1, 2});
+  State s{of<Tensor<double, 4>>({1, 2, 3, 4}), of<Tensor<double, 4>>({0, 0, 1, 1})};
+  for (int round = 1; round <= 3; ++round) {
+    const double *value = s.value.data().data(), *speed = s.speed.data().data();
+    s = step(std::move(s), forces);
+    EXPECT_EQ(s.value.data().data(), value);
+    EXPECT_EQ(s.speed.data().data(), speed);
+  }
+  EXPECT_THAT(values(s.speed), ElementsAre(9, 9, 10, 10));
+  EXPECT_THAT(values(s.value), ElementsAre(19, 20, 24, 25));
+  EXPECT_THAT(values(forces), ElementsAre(1, 2));
+}
+
+TEST(Jit, WhatOthersHoldStays) {
+  const auto step = jit([](State s) { return State{s.value * 2 + s.speed, s.speed + 1}; });
+  const State s{of<Tensor<double, 4>>({1, 2, 3, 4}), of<Tensor<double, 4>>({0, 0, 1, 1})};
+  const State next = step(s);  // a copy
+  State moved = s;
+  const State again = step(std::move(moved));  // a handle of several
+  const Tensor<double, 4> both = of<Tensor<double, 4>>({5, 6, 7, 8});
+  const State twice = step({both, both});
+  State tied{of<Tensor<double, 4>>({1, 1, 1, 1}), {}};
+  tied.speed = tied.value;
+  const State untied = step(std::move(tied));  // one array for two leaves
+  EXPECT_THAT(values(s.value), ElementsAre(1, 2, 3, 4));
+  EXPECT_THAT(values(s.speed), ElementsAre(0, 0, 1, 1));
+  for (const State& x : {next, again}) {
+    EXPECT_THAT(values(x.value), ElementsAre(2, 4, 7, 9));
+    EXPECT_THAT(values(x.speed), ElementsAre(1, 1, 2, 2));
+  }
+  EXPECT_THAT(values(both), ElementsAre(5, 6, 7, 8));
+  EXPECT_THAT(values(twice.value), ElementsAre(15, 18, 21, 24));
+  EXPECT_THAT(values(untied.value), ElementsAre(3, 3, 3, 3));
+  EXPECT_THAT(values(untied.speed), ElementsAre(2, 2, 2, 2));
+}
+
+TEST(Jit, AGenericFunctionUsesUpRvalues) {
+  const auto twice = jit([](const auto& x) { return x + x; });
+  V x = of<V>({1, 2, 3});
+  const double* memory = x.data().data();
+  const V kept = twice(x);
+  EXPECT_NE(kept.data().data(), memory);
+  const V y = twice(std::move(x));
+  EXPECT_EQ(y.data().data(), memory);
+  EXPECT_THAT(values(y), ElementsAre(2, 4, 6));
+  EXPECT_THAT(error_of([&] { twice(x); }), HasSubstr("TL-VALUE-001"));  // NOLINT: moved from
+  const V constant = of<V>({1});
+  EXPECT_THAT(values(twice(std::move(constant))), ElementsAre(2));  // NOLINT: nothing to move
+  EXPECT_THAT(values(constant), ElementsAre(1));
+}
+
+TEST(Jit, WhatIsUsedUpIsReadBeforeItIsWritten) {
+  // Each result has the other one's argument.
+  const auto swap = jit([](V a, V b) { return std::pair(b * 2, a + b); });
+  V a = of<V>({1, 2}), b = of<V>({10, 20});
+  const auto [x, y] = swap(std::move(a), std::move(b));
+  EXPECT_THAT(values(x), ElementsAre(20, 40));
+  EXPECT_THAT(values(y), ElementsAre(11, 22));
+  // A sum of all of it is read after the first element is due.
+  const auto normalize = jit([](V v) { return v / sum(v); });
+  EXPECT_THAT(values(normalize(of<V>({1, 3}))), ElementsAre(0.25, 0.75));
 }
 
 // One Function for every type, as no callable of C++ makes it.

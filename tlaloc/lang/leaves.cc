@@ -57,6 +57,7 @@ void Leaves::Data::clear() {
   argument_begin.clear();
   notes.clear();
   payload.reset();
+  used_up = 0;
   steps.clear();
   at = -1;
 }
@@ -97,6 +98,11 @@ void Leaves::argument(const char* name) {
   d.steps.push_back({-1, name, static_cast<std::int64_t>(d.argument_begin.size())});
   d.at = static_cast<int>(d.steps.size()) - 1;
   d.argument_begin.push_back(static_cast<int>(d.values.size()));
+}
+void Leaves::use_up() {
+  Data& d = mutable_data();
+  const std::size_t argument = d.argument_begin.size() - 1;
+  if (argument < 64) d.used_up |= std::uint64_t{1} << argument;
 }
 void Leaves::enter(const char* field) {
   Data& d = mutable_data();

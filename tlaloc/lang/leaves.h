@@ -26,6 +26,7 @@ struct Leaves::Data {
   std::vector<int> argument_begin;
   std::vector<std::int64_t> notes;
   std::shared_ptr<void> payload;
+  std::uint64_t used_up = 0;  ///< a bit per argument, as far as that goes
 
   /// Paths as a tree of steps, so that a path costs nothing until an error asks for its text.
   struct Step {

@@ -23,6 +23,9 @@ class Leaves {
   // ---- building ----
   /// Starts the next argument; its leaves' paths begin with `name`, or "argument 0" and so on.
   void argument(const char* name = nullptr);
+  /// The argument begun last was passed to be used up: besides these leaves only the callee's own
+  /// parameter holds it, which nobody reads after the call.
+  void use_up();
   /// Steps into a field (text in static storage) or an element; `leave` steps out.
   void enter(const char* field);
   void enter(std::int64_t index);

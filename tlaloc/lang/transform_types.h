@@ -119,12 +119,15 @@ struct LiftImpl<X> {
 /// An argument as a generic callable gets it: numbers become scalars.
 template <class X>
 using Lift = typename LiftImpl<std::remove_cvref_t<X>>::type;
-template <class X>
-decltype(auto) lift(const X& x) {
-  if constexpr (Number<X>)
-    return Tensor<X>(x);
+/// kOwn: as an object of its own, moved from x.
+template <bool kOwn = false, class X>
+decltype(auto) lift(X& x) {
+  if constexpr (Number<std::remove_const_t<X>>)
+    return Lift<X>(x);
+  else if constexpr (kOwn)
+    return std::remove_const_t<X>(std::move(x));
   else
-    return (x);
+    return std::as_const(x);
 }
 
 /// What can be differentiated: anything with tensors, but no bare number and no integer tensor.
@@ -277,8 +280,23 @@ struct Arguments {
 //   result<R>                  the verdict on the result
 //   Output<R, A...>            what a call returns
 //   run<R>(f, state, where, a...)
+//   run<R>(Owned<...>, f, state, where, a...)  instead, of one that may use arguments up: those
+//   that
+//                              the callable takes by value, or a generic one is passed by rvalue
 
 struct Stateless {};
+
+/// Whether a policy may use arguments up.
+template <class Policy>
+inline constexpr bool kUsesUp = requires { typename Policy::UsesUp; };
+/// Policy::run. Own... : the call has the argument to itself.
+template <class Policy, class R, bool... Own, class F, class State, class... A>
+decltype(auto) run_policy(Owned<Own...> own, F& f, State& state, Where where, const A&... a) {
+  if constexpr (kUsesUp<Policy>)
+    return Policy::template run<R>(own, f, state, where, a...);
+  else
+    return Policy::template run<R>(f, state, where, a...);
+}
 
 /// The verdict on a result that must be a tree.
 template <class R>
@@ -323,8 +341,8 @@ struct Transformed {
         : f_(std::move(f)), state_(std::move(state)), where_(where) {}
     typename Policy::template Output<R, std::remove_cvref_t<P>...> operator()(P... a) const {
       if constexpr (!IsMistake<FixedVerdict<Policy>::template On<F, R, P...>::get()>) {
-        return Policy::template run<R>(f_, state_, where_,
-                                       static_cast<const std::remove_cvref_t<P>&>(a)...);
+        return run_policy<Policy, R>(Owned<!std::is_reference_v<P>...>{}, f_, state_, where_,
+                                     static_cast<const std::remove_cvref_t<P>&>(a)...);
       } else {
         throw 0;  // never: refused where it was made
       }
@@ -344,22 +362,22 @@ struct Transformed {
     Generic(F f, Where where, State state = {})
         : f_(std::move(f)), state_(std::move(state)), where_(where) {}
     template <class... A, auto Why = Policy::template arguments<Lift<A>...>>
-    auto operator()(const A&... a) const {
+    auto operator()(A&&... a) const {
       // f is called here, not in a signature, so that an error in its body names the fewest
       // callers; and in one statement with all the rest, which clang drops then.
       return run(checked<Policy>(std::type_identity<decltype(f_(lvalue<Lift<A>>()...))>{}),
-                 static_cast<const Lift<A>&>(lift(a))...);
+                 Owned<owns<A>()...>{}, static_cast<const Lift<A>&>(lift<owns<A>()>(a))...);
     }
     template <class... A, auto Why = Policy::template arguments<Lift<A>...>>
       requires IsMistake<Why>
 #ifdef __clang__
     // clang reports a deleted call operator twice; one that can't be evaluated at compile time,
     // once.
-    consteval Refused operator()(const A&...) const {
+    consteval Refused operator()(A&&...) const {
       return refuse();
     }
 #else
-    Refused operator()(const A&...) const = delete;
+    Refused operator()(A&&...) const = delete;
 #endif
     using StateType = State;
     const State& state() const { return state_; }
@@ -368,12 +386,17 @@ struct Transformed {
     static Refused refuse();
     template <class X>
     static X& lvalue();
-    template <class R, class... A>
-    auto run(std::type_identity<R>, const A&... a) const {
+    /// Whether an argument that was passed as A&& is the call's own.
+    template <class A>
+    static consteval bool owns() {
+      return kUsesUp<Policy> && !std::is_reference_v<A> && !std::is_const_v<A>;
+    }
+    template <class R, class Own, class... A>
+    auto run(std::type_identity<R>, Own own, const A&... a) const {
       if constexpr (std::is_same_v<R, Refused>)
         return Refused();
       else
-        return Policy::template run<R>(f_, state_, where_, a...);
+        return run_policy<Policy, R>(own, f_, state_, where_, a...);
     }
 
     mutable F f_;

@@ -7,7 +7,8 @@
 namespace tlaloc::runtime {
 
 std::vector<HostArray> Bound::run_host(std::span<const HostArray* const> inputs,
-                                       const RunOptions& options) const {
+                                       const RunOptions& options,
+                                       std::span<HostArray* const>) const {
   std::vector<Buffer> buffers;
   for (const HostArray* a : inputs) buffers.emplace_back(*a);
   const RunResult r = run(std::move(buffers), options);

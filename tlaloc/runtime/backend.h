@@ -106,10 +106,12 @@ class Bound {
   virtual ~Bound() = default;
   /// `inputs`: the parameters that are not bound, in order. Errors: as Executable::run.
   virtual RunResult run(std::vector<Buffer> inputs, const RunOptions& options = {}) const = 0;
-  /// The results of a run of arrays on the host, none of which is donated: the short way for
-  /// callers that hold arrays and want arrays.
+  /// The results of a run of arrays on the host: the short way for callers that hold arrays and
+  /// want arrays. `donated`, instead of RunOptions::donate: by input the same array, whose memory
+  /// the run may take, which leaves an empty handle; null where it may not; empty means none.
   virtual std::vector<HostArray> run_host(std::span<const HostArray* const> inputs,
-                                          const RunOptions& options = {}) const;
+                                          const RunOptions& options = {},
+                                          std::span<HostArray* const> donated = {}) const;
   /// What runs, and what it costs. UserError TL-BACKEND-001 where the back end can't tell;
   /// TL-SHAPE-004 without a size that the report needs; else as run.
   virtual Report explain(const ExplainOptions& options) const;

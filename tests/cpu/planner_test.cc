@@ -5,6 +5,7 @@
 #include "tlaloc/cpu/cpu_backend.h"
 #include "tlaloc/cpu/plan.h"
 #include "tlaloc/interp/interp.h"
+#include "tlaloc/ops/dot.h"
 
 namespace tlaloc::testing {
 namespace {
@@ -71,6 +72,21 @@ TEST(Planner, ManyIndicesOfOneWindow) {
   for (int k = 0; k < kRank; ++k) args.push_back(HostArray::scalar(std::uint64_t(k % 2)));
   const HostArray want = interp::run(*g, args)[0];
   for (bool compiled : {false, true}) EXPECT_TRUE(identical(on_cpu(g, args, compiled), want));
+}
+
+/// As backward rules and maps leave them behind.
+TEST(Planner, AProductThatIsTransposedIsWrittenThatWay) {
+  const GraphRef g = graph_of({f64({2, 3, 4}), f64({2, 4, 5})}, [](const Vals& p) -> Vals {
+    const Val y = ops::dot_general(
+        p[0], p[1], {.lhs_batch = {0}, .rhs_batch = {0}, .lhs_contract = {2}, .rhs_contract = {1}});
+    const std::int64_t order[] = {2, 0, 1};
+    return {ops::transpose(y, order)};
+  });
+  EXPECT_EQ(cpu::plan(g)->steps.size(), 1U);
+  HostArray a(DType::f64, {2, 3, 4}), b(DType::f64, {2, 4, 5});
+  for (std::size_t i = 0; i < 24; ++i) a.as_mutable<double>()[i] = static_cast<double>(i % 7);
+  for (std::size_t i = 0; i < 40; ++i) b.as_mutable<double>()[i] = static_cast<double>(i % 9);
+  expect_interpreters(g, {a, b});
 }
 
 TEST(Planner, EmptyArraysMayHaveAnySizesElse) {

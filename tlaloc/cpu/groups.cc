@@ -93,6 +93,9 @@ Groups find_groups(const ir::Graph& g) {
     if (k == NodeClass::elementwise) ++members[r.root[i]];
     const bool fuses = k == NodeClass::elementwise || k == NodeClass::fold;
     const bool moves = k == NodeClass::moved && inside && moves_in_loops(n);
+    if (static_cast<OpId>(n.op().id) == OpId::Transpose && reading_nodes[n.operand(0)] == 1) {
+      r.turned.emplace(n.operand(0), i);
+    }
     for (ir::ValueId v : n.operands()) {
       read_by(v, fuses || (moves && reading_nodes[v] == 1) ? r.root[i] : kSeveral);
     }

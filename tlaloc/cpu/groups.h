@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 #include "tlaloc/ir/graph.h"
@@ -21,6 +22,8 @@ struct Groups {
   std::vector<NodeClass> classes;  ///< by node
   /// By node: the one in whose loop it is computed; itself if its value lies in memory.
   std::vector<std::uint32_t> root;
+  /// Values that nothing reads but one transpose, and that.
+  std::unordered_map<ir::ValueId, std::uint32_t> turned;
 };
 /// Joins an operation with what reads it where that is one group alone, so that no value is
 /// computed twice.

@@ -224,6 +224,19 @@ Target Planner::target(Context& c, ValueId v) {
   return {e_.storage(t), {0, dense_strides(t.shape())}};
 }
 
+Target Planner::turned_target(Context& c, ValueId v) {
+  const auto it = c.groups.turned.find(v);
+  if (it == c.groups.turned.end() || c.wanted.contains(v)) return target(c, v);
+  const ir::Node n = c.g.node(it->second);
+  if (c.wanted.contains(n.result())) return target(c, v);
+  Target t = target(c, n.result());
+  const ops::AxisList& from = n.as<ops::TransposeAttrs>().permutation;
+  std::vector<Dim> strides(from.size());
+  for (std::size_t k = 0; k < from.size(); ++k) strides[usize(from[k])] = t.at.strides[k];
+  t.at.strides = std::move(strides);
+  return t;
+}
+
 Value Planner::spread(const Value& v, Type like) {
   const Type t = like.with_dtype(v.type.dtype());
   if (v.type.rank() == like.rank()) return v;
@@ -309,7 +322,7 @@ void Planner::concatenate(Context& c, const ir::Node& n) {
 void Planner::dot(Context& c, const ir::Node& n) {
   const ValueId out = n.result();
   const Type type = c.type(out);
-  const Target t = target(c, out);
+  const Target t = turned_target(c, out);
   const auto emit = kernels_ == Kernels::all ? emit_dot : emit_dot_as_loop;
   emit(e_, c.env[n.operand(0)], c.env[n.operand(1)], n.as<ops::DotDims>(), t);
   c.env[out] = {type, read(type.dtype(), t.storage, t.at)};

@@ -80,6 +80,9 @@ class Planner {
   /// `why`: no kernel of its own runs it.
   void reference(Context& c, const ir::Node& n, const char* why);
   Target target(Context& c, ir::ValueId v);
+  /// For a kernel that writes any strides: a layout in which a transpose, if nothing else reads v,
+  /// finds its result dense.
+  Target turned_target(Context& c, ir::ValueId v);
   void check(Context& c, const ir::Node& n);
   /// The operand with another shape, broadcast if it is a scalar.
   Value spread(const Value& v, ir::Type like);

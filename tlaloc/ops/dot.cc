@@ -119,7 +119,7 @@ void DotGeneral::transpose(const Call& c, std::span<const Val> ct, CotangentSink
   require_linear(c, c.in[0] || c.in[1], "a product of two linear values");
   // Contracts the cotangent with the known operand over the known one's free axes. What comes out
   // are batch axes, the linear operand's free axes and its contracted axes, these in the order of
-  // their partners in the known operand.
+  // their partners in the known operand; the other way round if the known operand comes first.
   const DotDims& d = c.as<DotDims>();
   const bool left = !c.in[0];
   const Type linear = c.in_types[left ? 0 : 1], known = c.in_types[left ? 1 : 0];
@@ -139,12 +139,21 @@ void DotGeneral::transpose(const Call& c, std::span<const Val> ct, CotangentSink
     contracted.push_back(
         contract[usize(std::ranges::find(known_contract, axis) - known_contract.begin())]);
   }
-  const Val v = dot_general(ct[0], c.in[left ? 1 : 0],
-                            {.lhs_batch = axis_range(0, nb),
-                             .rhs_batch = known_batch,
-                             .lhs_contract = axis_range(left ? nb + n_free : nb, n_known),
-                             .rhs_contract = known_free});
-  sink.add(left ? 0 : 1, ops::transpose(v, inverse_permutation(joined({batch, free, contracted}))));
+  const Val other = c.in[left ? 1 : 0];
+  DotDims dims{.lhs_batch = axis_range(0, nb),
+               .rhs_batch = known_batch,
+               .lhs_contract = axis_range(left ? nb + n_free : nb, n_known),
+               .rhs_contract = known_free};
+  // The gradient of the right factor of x w is x^T ct, in the layout of w.
+  const AxisList swapped = joined({batch, contracted, free});
+  if (swapped == axis_range(0, linear.rank())) {
+    std::swap(dims.lhs_batch, dims.rhs_batch);
+    std::swap(dims.lhs_contract, dims.rhs_contract);
+    sink.add(left ? 0 : 1, dot_general(other, ct[0], std::move(dims)));
+    return;
+  }
+  sink.add(left ? 0 : 1, ops::transpose(dot_general(ct[0], other, std::move(dims)),
+                                        inverse_permutation(joined({batch, free, contracted}))));
 }
 
 void DotGeneral::batch(const Call& c, BatchContext& ctx) {

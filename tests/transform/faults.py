@@ -71,7 +71,7 @@ def main():
     scratch = pathlib.Path(sys.argv[1]).resolve()
     wanted = sys.argv[2:]
     scratch.mkdir(parents=True, exist_ok=True)
-    for name in ("CMakeLists.txt", "cmake", "tlaloc", "tests"):
+    for name in ("CMakeLists.txt", "cmake", "tlaloc", "tests", "examples", "bench"):
         source, target = ROOT / name, scratch / name
         if source.is_file():
             shutil.copy2(source, target)

@@ -58,12 +58,18 @@ void report(const Range& r, Seed seed, const std::string& policy, const std::str
   std::ofstream(r.state + ".failures", std::ios::app) << text;
 }
 
-void work(const Range& r, int process) {
+/// Symbols are kept for the life of a process, some 300 KB a program.
+constexpr int kProgramsPerProcess = 2000;
+constexpr int kMoreToDo = 3;
+
+/// The exit status.
+int work(const Range& r, int process) {
   Progress p;
   p.load(r, process);
-  for (; p.next < r.end; p.next += static_cast<Seed>(r.processes)) {
+  for (int done = 0; p.next < r.end; p.next += static_cast<Seed>(r.processes), ++done) {
     // Stored before the seed runs: where it kills the process, the parent knows which one it was.
     p.store(r, process);
+    if (done == kProgramsPerProcess) return kMoreToDo;
     const RandomResult c = check_random(p.next);
     p.agree += c.verdict == Verdict::agrees;
     p.skipped += c.verdict == Verdict::skipped;
@@ -71,19 +77,20 @@ void work(const Range& r, int process) {
     for (const std::string& line : c.lines) report(r, p.next, c.policy, line);
   }
   p.store(r, process);
+  return 0;
 }
 
-/// Runs one process again after each seed that kills it.
+/// Runs one process again when it has done its share, and after each seed that kills it.
 void supervise(const Range& r, int process) {
   for (;;) {
     const pid_t child = fork();
     if (child == 0) {
-      work(r, process);
-      _exit(0);
+      _exit(work(r, process));
     }
     int status = 0;
     waitpid(child, &status, 0);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == kMoreToDo) continue;
     Progress p;
     p.load(r, process);
     report(r, p.next, "", "the process died with status " + std::to_string(status));

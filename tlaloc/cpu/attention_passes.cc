@@ -314,7 +314,7 @@ void each_part(const Problem& p, std::int64_t parts, const F& f) {
     Pass pass(p);
     f(pass, i);
   };
-  if (work * kNanoseconds >= kAloneNanoseconds) return parallel(parts, run);
+  if (work * kNanoseconds >= alone_nanoseconds()) return parallel(parts, run);
   for (std::int64_t i = 0; i < parts; ++i) run(i);
 }
 

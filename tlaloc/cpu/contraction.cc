@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "tlaloc/base/checked.h"
+#include "tlaloc/cpu/gang.h"
+#include "tlaloc/cpu/scratch.h"
 
 namespace tlaloc::cpu {
 namespace {
@@ -30,6 +32,19 @@ class Walk {
  public:
   explicit Walk(std::vector<ContractionAxis> axes) : axes_(std::move(axes)), index_(axes_.size()) {}
   std::int64_t a = 0, b = 0, c = 0;
+  std::int64_t count() const {
+    std::int64_t n = 1;
+    for (const ContractionAxis& x : axes_) n *= x.size;
+    return n;
+  }
+  /// From the first index to this one.
+  void skip_to(std::int64_t number) {
+    for (std::size_t i = axes_.size(); i-- > 0; number /= axes_[i].size) {
+      const ContractionAxis& x = axes_[i];
+      index_[i] = number % x.size;
+      a += index_[i] * x.a, b += index_[i] * x.b, c += index_[i] * x.c;
+    }
+  }
   /// False behind the last one, and back at the first.
   bool next() {
     for (std::size_t i = axes_.size(); i-- > 0;) {
@@ -108,21 +123,37 @@ void contract(Contraction c, const std::byte* a, const std::byte* b, std::byte* 
   const bool apart = !depths.empty() && row.c != 1 && column.c != 1 &&
                      (c.dtype == DType::f32 || c.dtype == DType::f64) &&
                      g.m <= kSumBytes / bytes / g.n;
-  std::byte* const sums = scratch + gemm_scratch_bytes(c.dtype);
-  Walk outer(std::move(loops)), inner(std::move(depths));
-  do {
-    std::byte* const to = result + outer.c * bytes;
-    bool first = true;
-    do {
-      g.a = {a + (outer.a + inner.a) * bytes, row.a, depth.a};
-      g.b = {b + (outer.b + inner.b) * bytes, depth.b, column.b};
-      g.c = apart ? Matrix{sums, g.n, 1} : Matrix{to, row.c, column.c};
-      g.accumulate = !first || (c.accumulate && !apart);
-      gemm(g, scratch);
-      first = false;
-    } while (inner.next());
-    if (apart) add_sums(c, g, sums, {to, row.c, column.c});
-  } while (outer.next());
+  const Walk outer(std::move(loops)), inner(std::move(depths));
+  const auto some = [&](std::int64_t begin, std::int64_t end, std::byte* memory, bool shared) {
+    std::byte* const sums = memory + gemm_scratch_bytes(c.dtype);
+    Gemm part = g;
+    part.shared = shared;
+    Walk at = outer, deep = inner;
+    at.skip_to(begin);
+    for (std::int64_t i = begin; i < end; ++i, at.next()) {
+      std::byte* const to = result + at.c * bytes;
+      bool first = true;
+      do {
+        part.a = {a + (at.a + deep.a) * bytes, row.a, depth.a};
+        part.b = {b + (at.b + deep.b) * bytes, depth.b, column.b};
+        part.c = apart ? Matrix{sums, g.n, 1} : Matrix{to, row.c, column.c};
+        part.accumulate = !first || (c.accumulate && !apart);
+        gemm(part, memory);
+        first = false;
+      } while (deep.next());
+      if (apart) add_sums(c, part, sums, {to, row.c, column.c});
+    }
+  };
+  // Many products are shared out, of few each by itself.
+  const double each = gemm_nanoseconds(c.dtype, g.m, g.n, g.k) * static_cast<double>(inner.count());
+  const Ranges ranges = share(outer.count(), each);
+  if (!c.shared || (ranges.count() < 4 && each > alone_nanoseconds()))
+    return some(0, outer.count(), scratch, c.shared);
+  if (ranges.count() == 1) return some(0, outer.count(), scratch, false);
+  parallel(ranges, [&](std::int64_t begin, std::int64_t end) {
+    const Scratch own(contraction_scratch_bytes(c.dtype));
+    some(begin, end, own.get(), false);
+  });
 }
 
 }  // namespace tlaloc::cpu

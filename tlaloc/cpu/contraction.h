@@ -19,6 +19,7 @@ struct Contraction {
   std::vector<ContractionAxis> batch, rows, columns, depth;
   /// Adds to C. Where several depth axes aren't one, results of 16 bits would round between them.
   bool accumulate = false;
+  bool shared = false;  ///< as Gemm::shared
 };
 
 /// Neighbours become one axis where all three arrays allow it; sizes of 1 go.

@@ -6,6 +6,8 @@
 
 #include "tlaloc/base/checked.h"
 #include "tlaloc/cpu/contraction.h"
+#include "tlaloc/cpu/gang.h"
+#include "tlaloc/cpu/scratch.h"
 
 namespace tlaloc::cpu {
 namespace {
@@ -84,24 +86,22 @@ Cost convolution_cost(const void* data, const std::int64_t* ints) {
   return c;
 }
 
-void run_convolution(const KernelCall& call) {
+/// A convolution over some of the batch's elements.
+void convolve(const KernelCall& call, std::int64_t begin, std::int64_t end, bool shared,
+              std::byte* scratch) {
   const Convolution& conv = *static_cast<const Convolution*>(call.data);
   const Ints& n = *reinterpret_cast<const Ints*>(call.ints);
   const auto* spatial = reinterpret_cast<const Spatial*>(call.ints + sizeof(Ints) / 8);
   const std::size_t rank = conv.strides.size();
-  // Another size, or a stride, may be too large for 64 bits where one is 0.
-  if (n.batch == 0 || n.out_features == 0 || n.features == 0) return;
-  for (std::size_t i = 0; i < rank; ++i) {
-    if (spatial[i].out == 0 || spatial[i].in == 0 || spatial[i].kernel == 0) return;
-  }
   const std::int64_t groups = n.feature_groups * n.batch_groups;  // one of them is 1
   const std::int64_t columns = n.out_features / groups, bytes = byte_size(conv.dtype);
   Contraction c;
   c.dtype = conv.dtype;
   c.accumulate = true;
+  c.shared = shared;
   std::vector<std::size_t> clipped;  // axes whose positions are taken one by one
-  std::vector<ContractionAxis> depth, rows{{n.batch, n.a_batch, 0, n.c_batch}};
-  std::int64_t from = n.a, kernel = n.b;
+  std::vector<ContractionAxis> depth, rows{{end - begin, n.a_batch, 0, n.c_batch}};
+  std::int64_t from = n.a + begin * n.a_batch, kernel = n.b;
   for (std::size_t i = 0; i < rank; ++i) {
     const Spatial& s = spatial[i];
     const std::int64_t step = conv.reversed[i] ? -s.b : s.b;
@@ -122,7 +122,7 @@ void run_convolution(const KernelCall& call) {
   while (true) {
     c.rows = rows;
     c.depth = depth;
-    std::int64_t a = from, b = kernel, to = n.c;
+    std::int64_t a = from, b = kernel, to = n.c + begin * n.c_batch;
     bool meets = true;
     for (std::size_t q = 0; q < clipped.size() && meets; ++q) {
       const std::size_t i = clipped[q];
@@ -137,12 +137,36 @@ void run_convolution(const KernelCall& call) {
     }
     if (meets) {
       contract(c, call.storages[0] + a * bytes, call.storages[1] + b * bytes,
-               call.storages[2] + to * bytes, call.scratch);
+               call.storages[2] + to * bytes, scratch);
     }
     std::size_t q = clipped.size();
     for (; q > 0 && ++tap[q - 1] == spatial[clipped[q - 1]].kernel; --q) tap[q - 1] = 0;
     if (q == 0) return;
   }
+}
+
+void run_convolution(const KernelCall& call) {
+  const Convolution& conv = *static_cast<const Convolution*>(call.data);
+  const Ints& n = *reinterpret_cast<const Ints*>(call.ints);
+  const auto* spatial = reinterpret_cast<const Spatial*>(call.ints + sizeof(Ints) / 8);
+  // Another size, or a stride, may be too large for 64 bits where one is 0.
+  if (n.batch == 0 || n.out_features == 0 || n.features == 0) return;
+  double out = 1, depth = static_cast<double>(n.features);
+  for (std::size_t i = 0; i < conv.strides.size(); ++i) {
+    const Spatial& s = spatial[i];
+    if (s.out == 0 || s.in == 0 || s.kernel == 0) return;
+    out *= static_cast<double>(s.out);
+    depth *= static_cast<double>(s.kernel);
+  }
+  // Parts of the batch stay in the caches from one position of the kernel to the next. Where there
+  // are few, the products of each position are shared.
+  const double each = gemm_nanoseconds(conv.dtype, out, static_cast<double>(n.out_features), depth);
+  const Ranges parts = share(n.batch, each);
+  if (parts.count() < 4) return convolve(call, 0, n.batch, parts.count() > 1, call.scratch);
+  parallel(parts, [&](std::int64_t begin, std::int64_t end) {
+    const Scratch scratch(contraction_scratch_bytes(conv.dtype));
+    convolve(call, begin, end, false, scratch.get());
+  });
 }
 
 }  // namespace

@@ -37,6 +37,7 @@ void run_dot(const KernelCall& call) {
   };
   Contraction c;
   c.dtype = dot.dtype;
+  c.shared = true;
   c.batch = axes(dot.batch);
   c.rows = axes(dot.rows);
   c.columns = axes(dot.columns);

@@ -322,6 +322,24 @@ void set_num_threads(std::int64_t n) {
   gang().want(n);
 }
 
+namespace {
+std::atomic<double> alone = 100'000;
+}  // namespace
+
+double alone_nanoseconds() { return alone.load(std::memory_order_relaxed); }
+void set_alone_nanoseconds(double n) { alone.store(n, std::memory_order_relaxed); }
+
+Ranges share(std::int64_t extent, double nanoseconds, std::int64_t unit) {
+  const double limit = alone_nanoseconds();
+  const double all = static_cast<double>(extent) * nanoseconds;
+  if (!(all > limit)) return {extent, std::max<std::int64_t>(extent, 1)};
+  // Fewer parts than indices, so the conversion fits.
+  const auto parts =
+      static_cast<std::int64_t>(std::min(all / (limit / 2), static_cast<double>(extent)));
+  const std::int64_t each = (extent - 1) / parts + 1;
+  return {extent, each > extent - unit ? extent : (each - 1) / unit * unit + unit};
+}
+
 void parallel(std::int64_t parts, void (*part)(void*, std::int64_t), void* context) {
   gang().run(parts, part, context);
 }

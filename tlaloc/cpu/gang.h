@@ -10,7 +10,10 @@ namespace tlaloc::cpu {
 inline constexpr std::int64_t kMaxThreads = 1024;
 /// Work below this much is done faster by its caller alone: waking a thread that sleeps takes about
 /// 50 µs.
-inline constexpr double kAloneNanoseconds = 100'000;
+double alone_nanoseconds();
+/// For tests, which share small work, too; before anything runs. It changes the borders between
+/// parts, and code that is compiled from then on.
+void set_alone_nanoseconds(double n);
 
 /// How many threads, callers included, work on what one of them calls; at first what
 /// TLALOC_NUM_THREADS says or else processors_of_process(). UserError TL-ENV-001 at the first call.
@@ -38,6 +41,24 @@ void parallel(std::int64_t parts, const F& part) {
   parallel(
       parts, [](void* context, std::int64_t index) { (*static_cast<const F*>(context))(index); },
       const_cast<std::remove_const_t<F>*>(&part));
+}
+
+/// [0, extent) in ranges of `each`.
+struct Ranges {
+  std::int64_t extent = 0, each = 1;
+  std::int64_t count() const { return (extent + each - 1) / each; }
+};
+/// Ranges of a multiple of `unit` that take half of alone_nanoseconds() or so, where an index takes
+/// `nanoseconds`; one range for work below alone_nanoseconds().
+Ranges share(std::int64_t extent, double nanoseconds, std::int64_t unit = 1);
+
+/// part(begin, end) for each range.
+template <class F>
+void parallel(const Ranges& ranges, const F& part) {
+  parallel(ranges.count(), [&](std::int64_t i) {
+    const std::int64_t begin = i * ranges.each;
+    part(begin, ranges.extent - begin < ranges.each ? ranges.extent : begin + ranges.each);
+  });
 }
 
 }  // namespace tlaloc::cpu

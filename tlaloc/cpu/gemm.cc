@@ -5,10 +5,21 @@
 
 #include "tlaloc/base/checked.h"
 #include "tlaloc/base/error.h"
+#include "tlaloc/cpu/gang.h"
 #include "tlaloc/cpu/gemm_integers.h"
 #include "tlaloc/cpu/gemm_kernels.h"
+#include "tlaloc/cpu/scratch.h"
 
 namespace tlaloc::cpu {
+
+double gemm_nanoseconds(DType dtype, double m, double n, double k) {
+  const auto bytes = static_cast<double>(byte_size(dtype));
+  // Wider elements come in shorter vectors, integers one by one; and 10 bytes of memory pass in a
+  // nanosecond.
+  const double rate = is_float(dtype) ? 200 / std::max(bytes, 4.0) : 1;
+  return m * n * k / rate + (m * k + k * n + m * n) * bytes / 10;
+}
+
 namespace {
 
 // A block of A (up to kBlockA bytes of [m, kGemmDepth]) stays in the second-level cache while a
@@ -18,12 +29,25 @@ constexpr std::int64_t kBlockA = 384 * 1024, kBlockB = 2048 * 1024, kPadding = 6
 constexpr std::int64_t kApartB = kBlockB / 4;
 // Up to this many rows and columns packing A costs more than it saves.
 constexpr std::int64_t kSmall = 256;
+// Rows up to which reading B is most of the work.
+constexpr std::int64_t kThin = 64;
+// Rows of a part with a block of B of its own.
+constexpr std::int64_t kApartRows = 192;
+// Rows of a part with a block of B in common: B passes through the second-level cache for each.
+constexpr std::int64_t kTogetherRows = 96;
+constexpr double kPackNanoseconds = 0.5;  // an element
 // What few rows are added up in.
 constexpr std::int64_t kTileBytes = 64 * 1024;
 
 constexpr std::int64_t down(std::int64_t n, std::int64_t step) { return n / step * step; }
 constexpr std::int64_t up(std::int64_t n, std::int64_t step) {
   return (n + step - 1) / step * step;
+}
+
+/// Of a whole product.
+double nanoseconds(const Gemm& g) {
+  return gemm_nanoseconds(g.dtype, static_cast<double>(g.m), static_cast<double>(g.n),
+                          static_cast<double>(g.k));
 }
 
 /// From panel to panel; not a power of two, which would put all of them into the same few lines of
@@ -48,13 +72,24 @@ class Product {
   void run() {
     orient();
     apart_ = !std::is_same_v<S, T> || g_.c.column != 1;
-    if (!apart_ && !g_.packed_b && g_.m <= kSmall && g_.n <= kSmall && kernels_.direct[0][0]) {
-      return small();
+    const bool is_small = !apart_ && !g_.packed_b && g_.m <= kSmall && g_.n <= kSmall &&
+                          kernels_.direct[0][0] != nullptr;
+    if (g_.shared && nanoseconds(g_) > alone_nanoseconds()) {
+      if (!is_small && !apart_ && g_.m > kThin) return together();
+      // What parts pack for themselves is little of what they do.
+      const std::int64_t rows = quarter(g_.m, 2 * kernels_.rows, kApartRows, kernels_.rows);
+      const std::int64_t columns = quarter(g_.n, 2 * kernels_.columns, kSmall, kernels_.columns);
+      if (apart_) return by_parts(rows, columns);
+      if (g_.m > kThin) return by_parts(rows, g_.n);
+      // B lies in memory by rows: only long pieces of them are read at full speed.
+      const bool along = g_.b.column == 1 && g_.m <= GemmKernels<T>::kFewRows;
+      return by_parts(g_.m, quarter(g_.n, (along ? 8 : 2) * kSmall, 8 * kSmall, kernels_.columns));
     }
+    if (is_small) return small();
     const std::int64_t capacity = kBlockA / static_cast<std::int64_t>(sizeof(T));
     rows_ = down(capacity / kGemmDepth, kernels_.rows);
     // With few rows, reading B is what takes time: it is packed right before it is used.
-    const bool thin = g_.m <= 64 && g_.b.column != 1;
+    const bool thin = g_.m <= kThin && g_.b.column != 1;
     const std::int64_t block = (apart_ ? kApartB : kBlockB) / (sizeof(T) * kGemmDepth);
     std::int64_t columns =
         thin && !g_.packed_b ? 4 * kernels_.columns : down(block, kernels_.columns);
@@ -100,6 +135,61 @@ class Product {
     g_.c = g_.c.transposed();
   }
 
+  // ---- by the gang ----
+
+  /// A quarter of it, within these bounds.
+  static std::int64_t quarter(std::int64_t n, std::int64_t least, std::int64_t most,
+                              std::int64_t unit) {
+    return up(std::clamp((n - 1) / 4 + 1, least, most), unit);
+  }
+
+  /// Parts of C that are products of their own.
+  void by_parts(std::int64_t rows, std::int64_t columns) {
+    const std::int64_t across = (g_.n - 1) / columns + 1;
+    parallel(((g_.m - 1) / rows + 1) * across, [&](std::int64_t part) {
+      const std::int64_t i = part / across * rows, j = part % across * columns;
+      Gemm g = g_;
+      g.shared = false;
+      g.m = std::min(rows, g.m - i);
+      g.n = std::min(columns, g.n - j);
+      g.a.data = at(g.a, i, 0);
+      g.c.data = at(g.c, i, j);
+      if (g.packed_b) {
+        g.packed_b = static_cast<const T*>(g.packed_b) +
+                     j / kernels_.columns * panel_elements<T>(kernels_.columns, g.k);
+      } else {
+        g.b.data = at(g.b, 0, j);
+      }
+      const Scratch scratch(gemm_scratch_bytes(g.dtype));
+      Product(g, scratch.get()).run();
+    });
+  }
+
+  /// Block by block of B, which all pack together; then each packs some rows of A.
+  void together() {
+    const std::int64_t rows = quarter(g_.m, 2 * kernels_.rows, kTogetherRows, kernels_.rows);
+    const std::int64_t columns = down(kBlockB / (sizeof(T) * kGemmDepth), kernels_.columns);
+    tile_rows_ = kernels_.rows;
+    for (std::int64_t j = 0; j < g_.n; j += columns) {
+      const std::int64_t some = std::min(columns, g_.n - j);
+      for (std::int64_t k = 0; k < g_.k; k += kGemmDepth) {
+        const Right b = block_of_b(j, some, k);
+        const std::int64_t depth = std::min(kGemmDepth, g_.k - k);
+        parallel(Ranges{g_.m, rows}, [&](std::int64_t begin, std::int64_t end) {
+          const Scratch scratch(kBlockA + kTileBytes);
+          T* const a = reinterpret_cast<T*>(scratch.get());
+          pack_rows(begin, end - begin, k, a);
+          if constexpr (std::is_same_v<S, T>) {
+            tiles(a, end - begin, depth, b, some, {result(begin, j), g_.c.row},
+                  k > 0 || g_.accumulate, reinterpret_cast<T*>(scratch.get() + kBlockA));
+          }
+        });
+      }
+    }
+  }
+
+  // ---- alone ----
+
   /// A as it lies; B too, if its rows are contiguous.
   void small() {
     if constexpr (std::is_same_v<S, T>) {
@@ -111,7 +201,7 @@ class Product {
           const T* b = at(g_.b, k, j);
           std::int64_t row = g_.b.row;
           if (g_.b.column != 1) {
-            pack_columns(k, depth, j, columns);
+            pack_columns(k, depth, j, 0, columns);
             b = block_b_;
             row = width;
           }
@@ -139,17 +229,39 @@ class Product {
     }
   }
 
-  void pack_columns(std::int64_t k, std::int64_t depth, std::int64_t first, std::int64_t count) {
+  void pack_columns(std::int64_t k, std::int64_t depth, std::int64_t first, std::int64_t begin,
+                    std::int64_t end) {
     const std::int64_t width = kernels_.columns;
     // Rows of B that are contiguous are read along, a few at once.
     const std::int64_t step = g_.b.column == 1 ? 8 : depth;
     for (std::int64_t q = 0; q < depth; q += step) {
       const std::int64_t some = std::min(step, depth - q);
-      for (std::int64_t j = 0; j < count; j += width) {
-        pack_(at(g_.b, k + q, first + j), g_.b.column, g_.b.row, std::min(width, count - j), some,
+      for (std::int64_t j = begin; j < end; j += width) {
+        pack_(at(g_.b, k + q, first + j), g_.b.column, g_.b.row, std::min(width, end - j), some,
               width, block_b_ + j / width * panel_elements<T>(width, depth) + q * width);
       }
     }
+  }
+  /// Panels of B, `stride` elements apart.
+  struct Right {
+    const T* data;
+    std::int64_t stride;
+  };
+  Right block_of_b(std::int64_t j, std::int64_t columns, std::int64_t k) {
+    const std::int64_t width = kernels_.columns, depth = std::min(kGemmDepth, g_.k - k);
+    if (g_.packed_b) {
+      const std::int64_t panel = panel_elements<T>(width, g_.k);
+      return {static_cast<const T*>(g_.packed_b) + k * width + j / width * panel, panel};
+    }
+    const auto pack = [&](std::int64_t begin, std::int64_t end) {
+      pack_columns(k, depth, j, begin, end);
+    };
+    if (g_.shared) {
+      parallel(share(columns, kPackNanoseconds * static_cast<double>(depth), width), pack);
+    } else {
+      pack(0, columns);
+    }
+    return {block_b_, panel_elements<T>(width, depth)};
   }
 
   void block_of_columns(std::int64_t j, std::int64_t count) {
@@ -199,16 +311,7 @@ class Product {
   void block(std::int64_t i, std::int64_t rows, std::int64_t j, std::int64_t columns,
              std::int64_t k) {
     const std::int64_t depth = std::min(kGemmDepth, g_.k - k);
-    const T* b = block_b_;
-    std::int64_t panel = panel_elements<T>(kernels_.columns, depth);
-    if (g_.packed_b) {
-      b = static_cast<const T*>(g_.packed_b) + k * kernels_.columns;
-      panel = panel_elements<T>(kernels_.columns, g_.k);
-      b += j / kernels_.columns * panel;
-    } else {
-      pack_columns(k, depth, j, columns);
-    }
-    const bool add = k > 0 || g_.accumulate;
+    const Right b = block_of_b(j, columns, k);
     for (std::int64_t r = 0; r < rows; r += rows_) {
       const std::int64_t some = std::min(rows_, rows - r);
       const T* a = block_a_;
@@ -217,12 +320,18 @@ class Product {
       } else {
         pack_rows(i + r, some, k, block_a_);
       }
-      tiles(a, some, depth, b, panel, columns, sums_ + r * sums_row_, add);
+      tiles(a, some, depth, b, columns, {sums_ + r * sums_row_, sums_row_}, k > 0 || g_.accumulate,
+            tile_);
     }
   }
 
-  void tiles(const T* a, std::int64_t rows, std::int64_t depth, const T* b, std::int64_t panel,
-             std::int64_t columns, T* c, bool add) {
+  struct Sums {
+    T* data;
+    std::int64_t row;
+  };
+  /// `spare`: room for a tile.
+  void tiles(const T* a, std::int64_t rows, std::int64_t depth, const Right& b,
+             std::int64_t columns, const Sums& c, bool add, T* spare) {
     const std::int64_t width = kernels_.columns;
     const bool thin = rows <= kernels_.rows;
     for (std::int64_t j = 0; j < columns;) {
@@ -235,16 +344,16 @@ class Product {
           tile = wide;
           taken = wide.panels * width;
         }
-        const T* right = b + j / width * panel;
-        T* to = c + i * sums_row_ + j;
+        const T* right = b.data + j / width * b.stride;
+        T* to = c.data + i * c.row + j;
         if (j + taken <= columns || apart_) {
-          tile.run(depth, a + i * depth, right, panel, to, sums_row_, add);
+          tile.run(depth, a + i * depth, right, b.stride, to, c.row, add);
         } else {
-          tile.run(depth, a + i * depth, right, panel, tile_, width, false);
+          tile.run(depth, a + i * depth, right, b.stride, spare, width, false);
           for (std::int64_t r = 0; r < some; ++r) {
             for (std::int64_t q = 0; q < columns - j; ++q) {
-              T& sum = to[r * sums_row_ + q];
-              sum = add ? sum + tile_[r * width + q] : tile_[r * width + q];
+              T& sum = to[r * c.row + q];
+              sum = add ? sum + spare[r * width + q] : spare[r * width + q];
             }
           }
         }
@@ -299,7 +408,14 @@ void gemm(const Gemm& g, std::byte* scratch) {
     } else if (g.k == 0) {
       clear<S>(g);
     } else if constexpr (std::is_integral_v<S>) {
-      integer_gemm<S>(g);
+      const double row = g.shared ? nanoseconds(g) / static_cast<double>(g.m) : 0;
+      parallel(share(g.m, row), [&](std::int64_t begin, std::int64_t end) {
+        Gemm part = g;
+        part.m = end - begin;
+        part.a.data = static_cast<const S*>(g.a.data) + begin * g.a.row;
+        part.c.data = static_cast<const S*>(g.c.data) + begin * g.c.row;
+        integer_gemm<S>(part);
+      });
     } else {
       Product<S, ComputeType<S>>(g, scratch).run();
     }

@@ -32,11 +32,15 @@ struct Gemm {
   bool accumulate = false;
   /// What pack_b made of B, which is not read then.
   const void* packed_b = nullptr;
+  /// A large product is computed by the gang; else the calling thread computes it.
+  bool shared = false;
 };
 
 /// Bytes that gemm wants for itself, aligned to 64.
 std::size_t gemm_scratch_bytes(DType dtype);
-/// Runs on the calling thread. f16, f32 and so on: any number type, not bool.
+/// How long one thread takes, roughly, on one that does 50 multiply-adds of f32 in a nanosecond.
+double gemm_nanoseconds(DType dtype, double m, double n, double k);
+/// f16, f32 and so on: any number type, not bool.
 void gemm(const Gemm& g, std::byte* scratch);
 
 /// B as the kernels of this CPU want it, for several products with it. f32 and f64 only.

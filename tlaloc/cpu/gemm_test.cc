@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tlaloc/base/checked.h"
+#include "tlaloc/cpu/gang.h"
 
 namespace tlaloc::cpu {
 namespace {
@@ -219,6 +220,57 @@ TYPED_TEST(GemmOf, NaNAndInfinitySpread) {
   });
 }
 
+/// The same product on the calling thread and by the gang, and all memory of C.
+template <class T>
+void expect_same_when_shared(Size m, Size n, Size k, const Layout (&layouts)[3], bool accumulate,
+                             bool packed = false) {
+  SCOPED_TRACE(std::to_string(m) + " x " + std::to_string(n) + " x " + std::to_string(k) +
+               ", layouts " + std::to_string(int(layouts[0])) + std::to_string(int(layouts[1])) +
+               std::to_string(int(layouts[2])) + (packed ? ", packed" : ""));
+  ASSERT_GT(gemm_nanoseconds(dtype_of<T>, double(m), double(n), double(k)), alone_nanoseconds());
+  std::mt19937_64 random(8);
+  Array<T> a(m, k, layouts[0]), b(k, n, layouts[1]), c(m, n, layouts[2]);
+  a.fill(random);
+  b.fill(random);
+  c.fill(random);
+  Array<T> shared = c;
+  Gemm g{dtype_of<T>, m, n, k, a.matrix(), b.matrix(), c.matrix(), accumulate};
+  std::vector<std::byte> memory;
+  if (packed) {
+    memory.resize(packed_b_bytes(dtype_of<T>, k, n) + 64);
+    auto* place = reinterpret_cast<std::byte*>(
+        (reinterpret_cast<std::uintptr_t>(memory.data()) + 63) / 64 * 64);
+    pack_b(dtype_of<T>, k, n, b.matrix(), place);
+    g.b = {};
+    g.packed_b = place;
+  }
+  gemm(g, scratch(dtype_of<T>));
+  g.c = shared.matrix();
+  g.shared = true;
+  gemm(g, scratch(dtype_of<T>));
+  EXPECT_TRUE(std::memcmp(c.memory.data(), shared.memory.data(), c.memory.size() * sizeof(T)) == 0);
+}
+
+TYPED_TEST(GemmOf, SharedProductsHaveTheSameBits) {
+  const std::int64_t before = num_threads();
+  const Layout rows[3] = {Layout::rows, Layout::rows, Layout::rows};
+  const Layout columns[3] = {Layout::columns, Layout::columns, Layout::columns};
+  const Layout mixed[3] = {Layout::wide_rows, Layout::columns, Layout::both_apart};
+  set_num_threads(3);
+  for (const auto* layouts : {&rows, &columns, &mixed}) {
+    expect_same_when_shared<TypeParam>(300, 290, 520, *layouts, false);
+    expect_same_when_shared<TypeParam>(200, 210, 530, *layouts, true);
+    expect_same_when_shared<TypeParam>(70, 1100, 100, *layouts, true);
+    expect_same_when_shared<TypeParam>(1000, 33, 600, *layouts, false);
+    expect_same_when_shared<TypeParam>(40, 1300, 300, *layouts, false);
+    expect_same_when_shared<TypeParam>(3, 4100, 520, *layouts, true);
+    expect_same_when_shared<TypeParam>(1, 4099, 520, *layouts, false);
+  }
+  set_num_threads(2);
+  on_each_target([&](bool) { expect_same_when_shared<TypeParam>(150, 160, 520, rows, false); });
+  set_num_threads(before);
+}
+
 template <class T>
 class GemmPacked : public ::testing::Test {};
 using Packable = ::testing::Types<float, double>;
@@ -270,6 +322,16 @@ TYPED_TEST(GemmPacked, BitsDependOnNothingElse) {
   });
 }
 
+TYPED_TEST(GemmPacked, SharedProductsWithBPackedBeforeHaveTheSameBits) {
+  const std::int64_t before = num_threads();
+  set_num_threads(3);
+  const Layout rows[3] = {Layout::rows, Layout::rows, Layout::rows};
+  expect_same_when_shared<TypeParam>(300, 290, 1030, rows, false, true);
+  expect_same_when_shared<TypeParam>(20, 1300, 600, rows, true, true);
+  expect_same_when_shared<TypeParam>(2, 4100, 520, rows, false, true);
+  set_num_threads(before);
+}
+
 /// An oracle that is not ours: sums in long double, with the bound of any order of summation.
 TYPED_TEST(GemmPacked, IsNearTheSumsInHigherPrecision) {
   using T = TypeParam;
@@ -308,6 +370,8 @@ TYPED_TEST(GemmOfIntegers, IsExactAndWraps) {
                              false, random);
     expect_stated<TypeParam>(9, 7, 270, {Layout::columns, Layout::reversed, Layout::both_apart},
                              accumulate, false, random);
+    expect_same_when_shared<TypeParam>(
+        50, 40, 80, {Layout::columns, Layout::reversed, Layout::both_apart}, accumulate);
   }
 }
 

@@ -4,11 +4,13 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <cstring>
 
 #include "tlaloc/base/error.h"
 #include "tlaloc/cpu/cpu_backend.h"
+#include "tlaloc/cpu/gang.h"
 #include "tlaloc/interp/interp.h"
 
 namespace tlaloc::testing {
@@ -61,11 +63,13 @@ class Kernels final : public runtime::ProfileSink {
   std::size_t count_;
 };
 
-void check(std::uint64_t seed, bool compiled) {
+using Sizes = std::array<std::int64_t, 3>;
+
+void check(std::uint64_t seed, bool compiled, const Sizes& sizes = {4, 2, 1}) {
   const RandomGraph g = random_graph(seed);
   const auto executable = cpu::cpu_backend().compile(g.graph, {.run_once = !compiled});
   for (std::uint64_t k = 0; k < 3; ++k) {
-    const std::int64_t size = g.size ? *g.size : std::array<std::int64_t, 3>{4, 2, 1}[k];
+    const std::int64_t size = g.size ? *g.size : sizes[k];
     const Arrays args = random_arguments(g, size, seed * 3 + k);
     runtime::ExplainOptions explain;
     for (Symbol s : g.graph->dims()) explain.dims[s.id()] = size;
@@ -109,6 +113,20 @@ TEST(RandomGraphs, OnPrecompiledKernels) {
 }
 TEST(RandomGraphs, Compiled) {
   for (std::uint64_t seed = 0; seed < kCompiled && !HasFatalFailure(); ++seed) check(seed, true);
+}
+/// All that can be shared is, however small.
+TEST(RandomGraphs, OnThreeThreads) {
+  const std::int64_t threads = cpu::num_threads();
+  const double alone = cpu::alone_nanoseconds();
+  cpu::set_num_threads(3);
+  cpu::set_alone_nanoseconds(0);
+  const Sizes sizes = {37, 16, 2};
+  for (std::uint64_t seed = 0; seed < kGraphs / 10 && !HasFatalFailure(); ++seed)
+    check(seed, false, sizes);
+  for (std::uint64_t seed = 0; seed < kCompiled && !HasFatalFailure(); ++seed)
+    check(seed, true, sizes);
+  cpu::set_alone_nanoseconds(alone);
+  cpu::set_num_threads(threads);
 }
 
 }  // namespace

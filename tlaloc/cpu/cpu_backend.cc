@@ -59,7 +59,7 @@ class Runner {
         r, *program_, program_->graph->has_effects(),
         [&] {
           Frame frame(*program_);
-          run_program(*program_, frame, in, native_.run);
+          run_program(*program_, frame, in, native_.run ? &native_ : nullptr);
         },
         [&](ProfileSink* profile) {
           RunOptions options = *in.options;
@@ -82,8 +82,9 @@ class Runner {
     std::call_once(timed_once_, [&] { timed_.native = compile_native(*program_, &timed_.steps); });
     return timed_;
   }
-  NativeFn code_for(const RunOptions& options) const {
-    return native_.run && options.profile ? timed().native.run : native_.run;
+  const Native* code_for(const RunOptions& options) const {
+    if (native_.run == nullptr) return nullptr;
+    return options.profile ? &timed().native : &native_;
   }
   // One frame waits without the lock: most callers are one thread.
   std::unique_ptr<Frame> take() const {

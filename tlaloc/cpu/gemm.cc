@@ -176,12 +176,13 @@ class Product {
         const Right b = block_of_b(j, some, k);
         const std::int64_t depth = std::min(kGemmDepth, g_.k - k);
         parallel(Ranges{g_.m, rows}, [&](std::int64_t begin, std::int64_t end) {
-          const Scratch scratch(kBlockA + kTileBytes);
+          const std::int64_t packed = (end - begin) * depth;
+          const Scratch scratch(sizeof(T) * usize(packed + kernels_.rows * kernels_.columns));
           T* const a = reinterpret_cast<T*>(scratch.get());
           pack_rows(begin, end - begin, k, a);
           if constexpr (std::is_same_v<S, T>) {
             tiles(a, end - begin, depth, b, some, {result(begin, j), g_.c.row},
-                  k > 0 || g_.accumulate, reinterpret_cast<T*>(scratch.get() + kBlockA));
+                  k > 0 || g_.accumulate, a + packed);
           }
         });
       }

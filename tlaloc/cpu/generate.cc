@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -36,7 +37,7 @@ class Generator {
     }
   }
 
-  std::string run() {
+  NativeText run() {
     for (std::uint32_t i = 0; i < p_.code.size(); ++i) {
       const Instruction& in = p_.code[i];
       if (in.code == Code::jump || in.code == Code::jump_unless || in.code == Code::jump_if_equal) {
@@ -59,7 +60,7 @@ class Generator {
     for (const auto& [body, name] : kernels_) {
       text += "\ndefine internal void @" + name + body;
     }
-    return text;
+    return {std::move(text), std::move(shared_)};
   }
 
  private:
@@ -496,30 +497,118 @@ class Generator {
       return write_loop(w_, source, loop);
     }
     // Equal loops share a function: what is not a constant is a parameter.
-    std::vector<IrValue> integers;
-    std::string params, args;
-    auto add = [&](const std::string& type, const std::string& name, const IrValue& value) {
-      params += (params.empty() ? "" : ", ") + type + " " + name;
-      args += (args.empty() ? "" : ", ") + type + " " + value;
-    };
-    for (std::size_t k = 0; k < s.storages.size(); ++k) {
-      add("ptr", format("%p{}", k), pointer(s.storages[k]));
-    }
+    Arguments args;
+    std::vector<IrValue> values, integers;
     for (std::size_t k = 0; k < s.ints.size(); ++k) {
       const IrValue v = slot(s.ints[k]);
+      values.push_back(v);
       integers.push_back(is_number(v) ? v : format("%n{}", k));
-      if (!is_number(v)) add("i64", integers.back(), v);
     }
-    ParameterSource source(std::move(integers));
+    ParameterSource source(integers);
+    const std::optional<SharedAxis> shared =
+        ahead_ ? std::nullopt : shared_axis(source, loop, values);
+    std::optional<AxisRange> range;
+    if (shared) {
+      range = {shared->axis, "%count"};
+      add_streams(args, s, loop);
+    } else {
+      for (std::size_t k = 0; k < s.storages.size(); ++k)
+        args.push_back({"ptr", format("%p{}", k), s.storages[k], ""});
+    }
+    for (std::size_t k = 0; k < values.size(); ++k) {
+      if (!is_number(values[k])) args.push_back({"i64", integers[k], kNone, values[k]});
+    }
     IrWriter w;
-    write_loop(w, source, loop);
-    for (std::size_t f : source.used_) add("ptr", format("%f{}", f), function(f));
+    write_loop(w, source, loop, range);
+    for (std::size_t f : source.used_)
+      args.push_back({"ptr", format("%f{}", f), kNone, function(f)});
+    std::string params = shared ? "i64 %count" : "";
+    for (const Argument& a : args) params += (params.empty() ? "" : ", ") + a.type + " " + a.name;
     const std::string body = "(" + params + ") #2 {\nentry:\n" + w.entry() +
                              "  br label %start\nstart:\n" + w.body() + "  ret void\n}\n";
     auto [it, added] = kernel_names_.try_emplace(
         body, format("{}kernel{}", ahead_ ? "." : "", kernel_names_.size()));
     if (added) kernels_.emplace_back(body, it->second);
-    w_.line(format("call void @{}({})", it->second, args));
+    if (!shared) return call(it->second, "", args);
+    const std::string all = "i64 " + values[shared->axis];
+    if (args.size() > kMaxLoopArgs) return call(it->second, all, args);
+    IrValue elements = "1";
+    for (std::size_t k = 0; k < loop.rank; ++k) elements = w_.mul(elements, values[k]);
+    share(index, *shared, it->second, elements, source.used_, all, args);
+  }
+
+  /// Of a loop's function: the pointer of a storage, or a value.
+  struct Argument {
+    std::string type, name;
+    StorageId storage;
+    IrValue value;
+  };
+  using Arguments = std::vector<Argument>;
+  static constexpr auto kNone = static_cast<StorageId>(-1);
+
+  /// What says where a range begins: pointers, and numbers of positions, from the whole's start on.
+  static void add_streams(Arguments& args, const Step& s, const Loop& loop) {
+    auto add = [&](StorageId storage, const IrValue& value) {
+      args.push_back(
+          {value.empty() ? "ptr" : "i64", stream_parameter(args.size()), storage, value});
+    };
+    for (const Loop::Op& op : loop.ops) {
+      if (op.kind == Loop::Op::Kind::load) add(s.storages[op.array], "");
+      if (op.kind == Loop::Op::Kind::position) add(kNone, "0");
+    }
+    for (const Loop::Output& o : loop.outputs) add(s.storages[o.array], "");
+  }
+
+  void call(const std::string& kernel, std::string text, const Arguments& args) {
+    for (const Argument& a : args) {
+      IrValue v = a.value;
+      if (a.storage != kNone) {
+        // Loaded here: pointers that are kept in registers all along cost more than they save.
+        const IrValue base = field(1);
+        v = w_.let("load ptr, ptr " +
+                   w_.let(format("getelementptr ptr, ptr {}, i64 {}", base, a.storage)));
+      }
+      text += (text.empty() ? "" : ", ") + a.type + " " + v;
+    }
+    w_.line(format("call void @{}({})", kernel, text));
+  }
+
+  static double elements_alone(const SharedAxis& axis) {
+    return 1e3 * alone_nanoseconds() / static_cast<double>(axis.picoseconds);
+  }
+  /// Of a loop that may be large. `integers`: of the step, as values of this function.
+  static std::optional<SharedAxis> shared_axis(LoopSource& source, const Loop& loop,
+                                               const std::vector<IrValue>& integers) {
+    const auto axis = find_shared_axis(source, loop);
+    if (!axis) return std::nullopt;
+    double elements = 1;
+    bool known = true;
+    for (std::size_t k = 0; k < loop.rank; ++k) {
+      is_number(integers[k]) ? elements *= std::stod(integers[k]) : known = false;
+    }
+    const bool counts = elements < 0x1p62;  // in 64 bits
+    return counts && (!known || elements > elements_alone(*axis)) ? axis : std::nullopt;
+  }
+  /// Lets the machine run a loop in parts; or runs it here, if it has few elements.
+  void share(std::uint32_t index, const SharedAxis& axis, const std::string& kernel,
+             const IrValue& elements, const std::vector<std::size_t>& functions,
+             const std::string& all, const Arguments& args) {
+    SharedLoop shared{index, axis, static_cast<std::int64_t>(elements_alone(axis)), {}, functions};
+    for (Slot k : p_.steps[index].ints) {
+      publish(k);
+      if (slot_kinds_[k] != SlotKind::constant) shared.ints.push_back(k);
+    }
+    const IrValue callee = callback(4), run = field(4);
+    const IrValue status = w_.let(format("call i32 {}(ptr {}, i32 {}, ptr @{}, i64 {})", callee,
+                                         run, shared_.size(), kernel, elements));
+    shared_.push_back(std::move(shared));
+    const std::string few = w_.label("few"), go = w_.label("go");
+    w_.line(format("switch i32 {}, label %failed [ i32 0, label %{} i32 {}, label %{} ]", status,
+                   go, kFewElements, few));
+    may_fail_ = true;
+    w_.begin(few);
+    call(kernel, all, args);
+    w_.fall_into(go);
   }
 
   const Program& p_;
@@ -550,16 +639,17 @@ class Generator {
   std::unordered_map<std::size_t, IrValue> functions_;
   IrValue fail_at_;
   bool may_fail_ = false, may_fail_at_ = false;
+  std::vector<SharedLoop> shared_;
   std::vector<std::pair<std::string, std::string>> kernels_;  // body, name
   std::unordered_map<std::string, std::string> kernel_names_;
 };
 
 }  // namespace
 
-std::string generate(const Program& p, std::vector<bool>* timed) {
+NativeText generate(const Program& p, std::vector<bool>* timed) {
   if (timed) timed->clear();
   return Generator(p, timed, false).run();
 }
-std::string generate_ahead(const Program& p) { return Generator(p, nullptr, true).run(); }
+std::string generate_ahead(const Program& p) { return Generator(p, nullptr, true).run().ir; }
 
 }  // namespace tlaloc::cpu

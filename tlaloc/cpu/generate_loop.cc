@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 #include <limits>
 #include <optional>
@@ -9,6 +10,7 @@
 
 #include "tlaloc/base/error.h"
 #include "tlaloc/cpu/generate_convert.h"
+#include "tlaloc/cpu/generate_math.h"
 #include "tlaloc/ops/rows.h"
 
 namespace tlaloc::cpu {
@@ -37,8 +39,9 @@ const ir::OpDef* fold_op(const Fold& f, DType element) {
 
 class LoopWriter {
  public:
-  LoopWriter(IrWriter& w, LoopSource& source, const Loop& loop)
-      : w_(w), source_(source), loop_(loop), regs_(loop.ops.size()) {
+  LoopWriter(IrWriter& w, LoopSource& source, const Loop& loop,
+             const std::optional<AxisRange>& range)
+      : w_(w), source_(source), loop_(loop), range_(range), regs_(loop.ops.size()) {
     for (const Loop::Op& op : loop.ops) {
       if (op.kind == Kind::load || op.kind == Kind::position) streams_.push_back(op.ints);
     }
@@ -62,6 +65,38 @@ class LoopWriter {
     }
   }
 
+  std::optional<SharedAxis> shared_axis() {
+    // What is scattered goes where others may go, in order.
+    if (loop_.result_index_count || loop_.combine) return std::nullopt;
+    const std::optional<Axis> across = vector_axis(false), along = vector_axis(true);
+    by_vectors_ = across || along;
+    const std::optional<Axis>& by_lanes = across ? across : along;
+    const auto shared = [&](const Axis& axis, std::int64_t kept) {
+      const bool unit = by_lanes && by_lanes->number == axis.number;
+      return SharedAxis{axis.number, unit ? kLanes : 1, kept, picoseconds()};
+    };
+    // The first axis that is long enough for many parts, else the longest one.
+    constexpr std::int64_t kLong = 32;
+    const Axis* best = nullptr;
+    std::int64_t longest = 1;
+    for (const Axis& axis : axes_) {
+      if (axis.folded || !writes_apart(axis)) continue;
+      const std::int64_t n =
+          is_number(extent(axis)) ? std::stoll(extent(axis)) : std::numeric_limits<int>::max();
+      if (n <= longest) continue;
+      best = &axis;
+      longest = n;
+      if (n >= kLong) break;
+    }
+    if (best && longest >= kLong) return shared(*best, 0);
+    if (const auto kept = few_results()) {
+      const auto folded = std::ranges::find(axes_, true, &Axis::folded);
+      if (folded != axes_.end()) return shared(*folded, *kept);
+    }
+    if (best) return shared(*best, 0);
+    return std::nullopt;
+  }
+
  private:
   struct Axis {
     std::size_t number;
@@ -71,6 +106,10 @@ class LoopWriter {
   using Body = std::function<void(const At&, int lanes)>;
 
   IrValue extent(const Axis& a) { return source_.integer(a.number); }
+  /// How many indices of it are run through.
+  IrValue trips(const Axis& a) {
+    return range_ && range_->axis == a.number ? range_->count : extent(a);
+  }
   IrValue stride(std::size_t stream, const Axis& a) {
     return source_.integer(streams_[stream] + 1U + a.number);
   }
@@ -105,6 +144,45 @@ class LoopWriter {
   std::size_t operands(const Loop::Op& op, DType (&in)[3]) const {
     for (std::size_t k = 0; k < 3; ++k) in[k] = loop_.ops[op.args[k]].dtype;
     return op.arg_count;
+  }
+
+  /// Whether each index has results of its own.
+  bool writes_apart(const Axis& axis) {
+    for (std::size_t k = first_output_; k < streams_.size(); ++k) {
+      if (stride(k, axis) == "0") return false;
+    }
+    return true;
+  }
+  /// The number of a fold's results, if they are few and lie side by side from the start of their
+  /// array. Those of 16 bits round what they are folded in.
+  std::optional<std::int64_t> few_results() {
+    if (!loop_.fold || at_.back() != "0" || loop_.fold->accumulator != element())
+      return std::nullopt;
+    std::int64_t n = 1;
+    for (std::size_t k = axes_.size(); k-- > 0;) {
+      if (axes_[k].folded) continue;
+      if (stride(first_output_, axes_[k]) != std::to_string(n) || !is_number(extent(axes_[k])))
+        return std::nullopt;
+      n *= std::stoll(extent(axes_[k]));
+      if (n > kMaxKept) return std::nullopt;
+    }
+    return n > 0 ? std::optional(n) : std::nullopt;
+  }
+  /// What an element takes: rough numbers, of which only the ratio to what it costs to wake a
+  /// thread matters.
+  std::int64_t picoseconds() {
+    const std::int64_t simple = by_vectors_ ? 20 : 300, function = by_vectors_ ? 400 : 6000;
+    std::int64_t sum = 0;
+    for (const Loop::Op& op : loop_.ops) {
+      if (op.kind == Kind::load) sum += op.index_count ? 1000 : by_vectors_ ? 100 : 300;
+      if (op.kind != Kind::op) continue;
+      DType in[3];
+      const std::size_t n = operands(op, in);
+      const bool calls =
+          has_math(*op.def, in[0]) || !can_write(*op.def, {in, n}, op.dtype, {kLanes, true});
+      sum += calls ? function : simple;
+    }
+    return sum + (by_vectors_ ? 100 : 300) * static_cast<std::int64_t>(loop_.outputs.size());
   }
 
   /// for (i = from; i < to; i += step) body(i)
@@ -148,21 +226,26 @@ class LoopWriter {
     if (by_vectors && k + 1 == axes_.size()) {
       return by_lanes(axis, [&](const IrValue& i, int lanes) { body(moved(at, axis, i), lanes); });
     }
-    count("0", extent(axis), 1,
+    count("0", trips(axis), 1,
           [&](const IrValue& i) { nest(k + 1, moved(at, axis, i), body, by_vectors); });
   }
   void by_lanes(const Axis& axis, const std::function<void(const IrValue&, int)>& body) {
-    const IrValue n = extent(axis);
-    const IrValue whole = is_number(n) ? std::to_string(std::stoll(n) / kLanes * kLanes)
-                                       : w_.let(format("and i64 {}, {}", n, -kLanes));
+    const IrValue n = trips(axis), all = extent(axis);
+    const std::int64_t known = is_number(all) ? std::stoll(all) : 1;
+    const IrValue whole = known % kLanes == 0 ? n
+                          : is_number(n)      ? std::to_string(known / kLanes * kLanes)
+                                              : w_.let(format("and i64 {}, {}", n, -kLanes));
     count("0", whole, kLanes, [&](const IrValue& i) { body(i, kLanes); });
     if (whole != n) count(whole, n, 1, [&](const IrValue& i) { body(i, 1); });
   }
 
   // ---- elements ----
-  IrValue address(std::size_t array, DType t, const IrValue& at) {
-    return w_.let(
-        format("getelementptr {}, ptr {}, i64 {}", ir_memory_type(t), source_.pointer(array), at));
+  IrValue address(std::size_t stream, std::size_t array, DType t, const IrValue& at) {
+    const IrValue base = range_ ? stream_parameter(stream) : source_.pointer(array);
+    return w_.let(format("getelementptr {}, ptr {}, i64 {}", ir_memory_type(t), base, at));
+  }
+  IrValue output_address(std::size_t k, const IrValue& at) {
+    return address(first_output_ + k, loop_.outputs[k].array, element(k), at);
   }
   IrValue load(DType t, const IrValue& from, int lanes) {
     const IrValue v = w_.let(format("load {}, ptr {}, align {}",
@@ -201,7 +284,7 @@ class LoopWriter {
     return at;
   }
   /// A load from an array that may be empty: then there is nothing to read.
-  IrValue guarded_load(const Loop::Op& op, const IrValue& at) {
+  IrValue guarded_load(const Loop::Op& op, std::size_t stream, const IrValue& at) {
     std::vector<IrValue> may_be_empty;
     for (std::size_t k = 0; k < op.index_count; ++k) {
       const IrValue last = source_.integer(loop_.indices[op.first_index + k].last);
@@ -212,9 +295,10 @@ class LoopWriter {
       }
     }
     auto plain = [&] {
-      return load(
-          op.dtype,
-          address(op.array, op.dtype, indirect(at, op.first_index, op.index_count, nullptr)), 1);
+      return load(op.dtype,
+                  address(stream, op.array, op.dtype,
+                          indirect(at, op.first_index, op.index_count, nullptr)),
+                  1);
     };
     if (may_be_empty.empty()) return plain();
     IrValue there;
@@ -243,17 +327,19 @@ class LoopWriter {
           regs_[i] = ir_constant(op.dtype, op.bits, lanes);
           break;
         case Kind::position:
-          regs_[i] = spread(op.dtype, position(op.dtype, at[stream++]), lanes);
+          regs_[i] = spread(op.dtype, position(op.dtype, counted(stream, at)), lanes);
+          ++stream;
           break;
         case Kind::load:
           if (op.index_count) {
-            regs_[i] = guarded_load(op, at[stream++]);
+            regs_[i] = guarded_load(op, stream, at[stream]);
           } else {
             const bool all_same = lanes > 1 && stride(stream, axes_.back()) == "0";
             const int wide = all_same ? 1 : lanes;
-            regs_[i] = load(op.dtype, address(op.array, op.dtype, at[stream++]), wide);
+            regs_[i] = load(op.dtype, address(stream, op.array, op.dtype, at[stream]), wide);
             if (all_same) regs_[i] = spread(op.dtype, regs_[i], lanes);
           }
+          ++stream;
           break;
         case Kind::op: {
           DType types[3];
@@ -268,6 +354,9 @@ class LoopWriter {
     }
     return regs_[loop_.outputs[0].reg];
   }
+  IrValue counted(std::size_t stream, const At& at) {
+    return range_ ? w_.add(at[stream], stream_parameter(stream)) : at[stream];
+  }
   IrValue position(DType t, const IrValue& at) { return write_convert(w_, DType::i64, t, at, 1); }
 
   void store(const At& at, int lanes) {
@@ -275,7 +364,7 @@ class LoopWriter {
     // Everything is read by now: what is read may lie where something is written.
     for (std::size_t k = 1; k < loop_.outputs.size(); ++k) {
       const Loop::Output& o = loop_.outputs[k];
-      write(element(k), regs_[o.reg], address(o.array, element(k), at[first_output_ + k]), lanes);
+      write(element(k), regs_[o.reg], output_address(k, at[first_output_ + k]), lanes);
     }
     IrValue fits;
     const IrValue to = indirect(at[first_output_], loop_.result_first_index,
@@ -287,7 +376,7 @@ class LoopWriter {
       w_.branch(fits, inside, skip);
       w_.begin(inside);
     }
-    const IrValue p = address(loop_.outputs[0].array, element(), to);
+    const IrValue p = output_address(0, to);
     IrValue stored = v;
     if (loop_.combine) {
       const DType types[] = {element(), element()};
@@ -335,7 +424,7 @@ class LoopWriter {
     if (k == kept) return fold_all(order, k, {at}, 1, along);
     if (across && k + 1 == kept) return fold_lanes(order, k, {at});
     if (across && k + 2 == kept && reuses(order[k])) return fold_rows(order, k, at);
-    count("0", extent(order[k]), 1, [&](const IrValue& i) {
+    count("0", trips(order[k]), 1, [&](const IrValue& i) {
       fold_nest(order, k + 1, kept, moved(at, order[k], i), across, along);
     });
   }
@@ -355,7 +444,7 @@ class LoopWriter {
   void fold_rows(const std::vector<Axis>& order, std::size_t k, const At& at) {
     const int rows = byte_size(element()) > 4 ? 2 : 4;
     const Axis axis = order[k];
-    const IrValue n = extent(axis);
+    const IrValue n = trips(axis);
     const IrValue whole = is_number(n) ? std::to_string(std::stoll(n) / rows * rows)
                                        : w_.let(format("and i64 {}, {}", n, -rows));
     count("0", whole, rows, [&](const IrValue& i) {
@@ -395,8 +484,8 @@ class LoopWriter {
     reduce(order, k, rows, lanes, accs, wide);
     for (std::size_t row = 0; row < rows.size(); ++row) {
       const IrValue r = with_wide(w_.let("load " + type + ", ptr " + accs[row]), wide);
-      write(element(), narrowed(w_, element(), r, lanes),
-            address(loop_.outputs[0].array, element(), rows[row].back()), lanes);
+      write(element(), narrowed(w_, element(), r, lanes), output_address(0, rows[row].back()),
+            lanes);
     }
   }
   /// One element and kLanes of them in memory, if there are any, folded.
@@ -438,13 +527,14 @@ class LoopWriter {
         accumulate(n == 1 ? accs[0] : wide, value(moved(rows[0], axis, i), n), n);
       });
     }
-    count("0", extent(axis), 1,
+    count("0", trips(axis), 1,
           [&](const IrValue& i) { reduce(order, k + 1, moved(rows, axis, i), lanes, accs, wide); });
   }
 
   IrWriter& w_;
   LoopSource& source_;
   const Loop& loop_;
+  const std::optional<AxisRange>& range_;
   std::vector<IrValue> regs_;
   std::vector<std::uint16_t> streams_;
   std::size_t first_output_ = 0;
@@ -456,6 +546,8 @@ class LoopWriter {
 };
 
 }  // namespace
+
+IrValue stream_parameter(std::size_t stream) { return format("%s{}", stream); }
 
 std::size_t first_without_code(const Loop& loop) {
   for (std::size_t i = 0; i < loop.ops.size(); ++i) {
@@ -470,8 +562,14 @@ std::size_t first_without_code(const Loop& loop) {
   return loop.ops.size();
 }
 
-void write_loop(IrWriter& w, LoopSource& source, const Loop& loop) {
-  LoopWriter(w, source, loop).run();
+void write_loop(IrWriter& w, LoopSource& source, const Loop& loop,
+                const std::optional<AxisRange>& range) {
+  LoopWriter(w, source, loop, range).run();
+}
+
+std::optional<SharedAxis> find_shared_axis(LoopSource& source, const Loop& loop) {
+  IrWriter none;
+  return LoopWriter(none, source, loop, {}).shared_axis();
 }
 
 }  // namespace tlaloc::cpu

@@ -3,8 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <optional>
+#include <vector>
 
 #include "tlaloc/base/checked.h"
+#include "tlaloc/cpu/gang.h"
+#include "tlaloc/cpu/generate_math.h"
+#include "tlaloc/cpu/scratch.h"
 #include "tlaloc/ops/convert_element.h"
 #include "tlaloc/ops/strided.h"
 
@@ -58,9 +63,85 @@ class Runner {
 
   void run() {
     for (std::size_t k = 0; k < rank_; ++k) {
-      const bool folded = folded_[k];
-      if (extents_[k] == 0 && !(loop_.fold && folded)) return;
+      if (extents_[k] == 0 && !folded_[k]) return;
     }
+    const std::optional<std::size_t> axis = shared_axis();
+    if (!axis) return run_alone();
+    double nanoseconds = element_nanoseconds();
+    for (std::size_t k = 0; k < rank_; ++k) {
+      if (k != *axis) nanoseconds *= static_cast<double>(extents_[k]);
+    }
+    const Ranges ranges = share(extents_[*axis], nanoseconds, *axis == inner_ ? kTile : 1);
+    if (ranges.count() <= 1) return run_alone();
+    folded_[*axis] ? run_blocks(*axis, ranges) : run_ranges(*axis, ranges);
+  }
+
+ private:
+  // ---- by the gang ----
+
+  /// An axis whose ranges are computed apart: the first one with results that is long enough for
+  /// many parts, or the first one of a fold to one number, or the longest one with results.
+  std::optional<std::size_t> shared_axis() const {
+    if (loop_.result_index_count || loop_.combine) return std::nullopt;
+    constexpr std::int64_t kLong = 32;
+    std::optional<std::size_t> best, first_folded;
+    std::int64_t longest = 1, kept = 1;
+    for (std::size_t k = 0; k < rank_; ++k) {
+      if (folded_[k]) {
+        if (!first_folded) first_folded = k;
+        continue;
+      }
+      kept *= extents_[k];
+      bool apart = true;
+      for (std::size_t s = result_; s < streams_; ++s) apart = apart && stride_[k][s] != 0;
+      if (!apart || extents_[k] <= longest || longest >= kLong) continue;
+      best = k;
+      longest = extents_[k];
+    }
+    // Results of 16 bits round what they are folded in.
+    const bool by_blocks = first_folded && kept == 1 && loop_.fold->accumulator == element(0);
+    return by_blocks ? first_folded : best;
+  }
+  /// What an element takes, roughly.
+  double element_nanoseconds() const {
+    double sum = 0;
+    for (const Loop::Op& op : loop_.ops) {
+      if (op.kind == Loop::Op::Kind::load) sum += op.index_count ? 2 : 0.2;
+      if (op.kind == Loop::Op::Kind::op) sum += has_math(*op.def, op.dtype) ? 8 : 0.4;
+    }
+    return sum + 0.2 * static_cast<double>(loop_.outputs.size());
+  }
+  void run_range(const KernelCall& call, std::size_t axis, std::int64_t begin,
+                 std::int64_t end) const {
+    const Scratch scratch(loop_.scratch_bytes());
+    Runner part(loop_, {call.storages, call.ints, call.data, scratch.get()});
+    part.extents_[axis] = end - begin;
+    for (std::size_t s = 0; s < streams_; ++s) part.base_[s] += begin * stride_[axis][s];
+    part.run_alone();
+  }
+  void run_ranges(std::size_t axis, const Ranges& ranges) const {
+    parallel(ranges,
+             [&](std::int64_t begin, std::int64_t end) { run_range(call_, axis, begin, end); });
+  }
+  /// One number of each range, folded in order.
+  void run_blocks(std::size_t axis, const Ranges& ranges) const {
+    const std::size_t size = usize(byte_size(element(0))), output = loop_.outputs[0].array;
+    const Scratch results(usize(ranges.count()) * size);
+    const std::int64_t at = base_[result_] * static_cast<std::int64_t>(size);
+    parallel(ranges, [&](std::int64_t begin, std::int64_t end) {
+      std::vector<std::byte*> storages(call_.storages, call_.storages + output + 1);
+      storages[output] = results.get() + usize(begin / ranges.each) * size - at;
+      run_range({storages.data(), call_.ints, call_.data, nullptr}, axis, begin, end);
+    });
+    std::byte* const to = call_.storages[output] + at;
+    std::memcpy(to, results.get(), size);
+    for (std::int64_t i = 1; i < ranges.count(); ++i)
+      loop_.fold->across(to, results.get() + usize(i) * size, 1);
+  }
+
+  // ---- alone ----
+
+  void run_alone() {
     prepare();
     if (loop_.fold) {
       run_fold();
@@ -69,7 +150,6 @@ class Runner {
     }
   }
 
- private:
   static bool has_stream(const Loop::Op& op) {
     return op.kind == Loop::Op::Kind::load || op.kind == Loop::Op::Kind::position;
   }
@@ -310,7 +390,7 @@ class Runner {
   }
 
   const Loop& loop_;
-  const KernelCall& call_;
+  const KernelCall call_;
   std::size_t rank_ = 0, inner_ = 0, streams_ = 0, result_ = 0;
   std::array<std::int64_t, Loop::kMaxRank + 1> extents_{};
   std::array<bool, Loop::kMaxRank + 1> folded_{};

@@ -1,6 +1,7 @@
 #include "tlaloc/cpu/machine.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <exception>
@@ -9,7 +10,9 @@
 #include "tlaloc/base/error.h"
 #include "tlaloc/cpu/arena.h"
 #include "tlaloc/cpu/generate_ops.h"
+#include "tlaloc/cpu/loop.h"
 #include "tlaloc/cpu/ragged.h"
+#include "tlaloc/cpu/shared_loop.h"
 #include "tlaloc/runtime/arguments.h"
 
 namespace tlaloc::cpu {
@@ -80,7 +83,7 @@ class Run {
  public:
   Run(const Program& p, Frame& f, const RunInputs& in) : p_(p), f_(f), in_(in) {}
 
-  void use(NativeFn native) { native_ = native; }
+  void use(const Native* native) { native_ = native; }
 
   RunOutputs run() {
     for (std::size_t i = 0; i < p_.entry.size(); ++i) f_.slots[p_.entry[i]] = in_.dims[i];
@@ -193,7 +196,7 @@ class Run {
     if (in_.options->cancel) {
       c.stop = reinterpret_cast<const std::uint8_t*>(&in_.options->cancel->flag());
     }
-    native_(&c);
+    native_->run(&c);
     // Where a sink of times fails the code goes on.
     if (failure_) std::rethrow_exception(failure_);
   }
@@ -232,6 +235,46 @@ class Run {
       r.step_begin_ = Clock::now();
     });
   }
+  static std::int32_t call_share(void* run, std::int32_t number, const void* code,
+                                 std::int64_t elements) {
+    const SharedLoop& shared = static_cast<Run*>(run)->native_->loops[usize(number)];
+    if (elements <= shared.few) return kFewElements;
+    return guarded(run, [&](Run& r) { r.share_loop(shared, code); });
+  }
+  void share_loop(const SharedLoop& shared, const void* code) {
+    const Step& s = p_.steps[shared.step];
+    const Loop& loop = *static_cast<const Loop*>(s.data.get());
+    std::array<std::uint64_t, kMaxLoopArgs> args, steps;
+    std::size_t count = 0;
+    // Where each stream begins, and how far it is from one index to the next.
+    auto add = [&](std::uint64_t from, std::size_t ints, int bytes) {
+      steps[count] = static_cast<std::uint64_t>(f_.slots[s.ints[ints + 1 + shared.axis.axis]]) *
+                     static_cast<std::uint64_t>(bytes);
+      args[count++] = from;
+    };
+    auto pointer = [&](std::size_t array) {
+      return reinterpret_cast<std::uintptr_t>(f_.storages[s.storages[array]]);
+    };
+    for (const Loop::Op& op : loop.ops) {
+      if (op.kind == Loop::Op::Kind::load) add(pointer(op.array), op.ints, byte_size(op.dtype));
+      if (op.kind == Loop::Op::Kind::position) add(0, op.ints, 1);
+    }
+    for (const Loop::Output& o : loop.outputs)
+      add(pointer(o.array), o.ints, byte_size(loop.ops[o.reg].dtype));
+    const std::size_t streams = count;
+    for (Slot slot : shared.ints) args[count++] = static_cast<std::uint64_t>(f_.slots[slot]);
+    for (std::size_t k : shared.functions)
+      args[count++] = reinterpret_cast<std::uintptr_t>(library_functions()[k].address);
+
+    double nanoseconds = 1e-3 * static_cast<double>(shared.axis.picoseconds);
+    for (std::size_t k = 0; k < loop.rank; ++k) {
+      if (k != shared.axis.axis) nanoseconds *= static_cast<double>(f_.slots[s.ints[k]]);
+    }
+    const Ranges ranges = share(f_.slots[s.ints[shared.axis.axis]], nanoseconds, shared.axis.unit);
+    const LoopCode all{code, std::span(args).first(count), std::span(steps).first(streams)};
+    if (shared.axis.kept == 0) return run_shared(all, ranges);
+    fold_shared(all, ranges, *loop.fold, shared.axis.kept, streams - 1);
+  }
   static std::vector<const void*> native_functions() {
     std::vector<const void*> r;
     for (const LibraryFunction& f : library_functions()) r.push_back(f.address);
@@ -239,6 +282,7 @@ class Run {
     r.push_back(reinterpret_cast<const void*>(&call_make));
     r.push_back(reinterpret_cast<const void*>(&call_fail));
     r.push_back(reinterpret_cast<const void*>(&call_time));
+    r.push_back(reinterpret_cast<const void*>(&call_share));
     return r;
   }
 
@@ -387,14 +431,14 @@ class Run {
   Frame& f_;
   const RunInputs& in_;
   RunOutputs out_;
-  NativeFn native_ = nullptr;
+  const Native* native_ = nullptr;
   Clock::time_point begin_, step_begin_;  // of the run, of the step; with a profile
   std::exception_ptr failure_;
 };
 
 }  // namespace
 
-RunOutputs run_program(const Program& p, Frame& f, const RunInputs& in, NativeFn native) {
+RunOutputs run_program(const Program& p, Frame& f, const RunInputs& in, const Native* native) {
   try {
     Run run(p, f, in);
     run.use(native);

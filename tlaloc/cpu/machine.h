@@ -57,6 +57,7 @@ struct RunOutputs {
 };
 /// `native`: compiled code of the program, which with RunOptions::profile has time stamps; null:
 /// the machine runs it.
-RunOutputs run_program(const Program& p, Frame& f, const RunInputs& in, NativeFn native = nullptr);
+RunOutputs run_program(const Program& p, Frame& f, const RunInputs& in,
+                       const Native* native = nullptr);
 
 }  // namespace tlaloc::cpu

@@ -1,6 +1,7 @@
 #include "tlaloc/cpu/native.h"
 
 #include <string_view>
+#include <utility>
 
 #include "tlaloc/cpu/compiler.h"
 #include "tlaloc/cpu/loop.h"
@@ -24,7 +25,7 @@ std::size_t operations(const Program& p) {
 }  // namespace
 
 Native compile_native(const Program& p, std::vector<bool>* timed) {
-  auto not_worth = [](const char* why) { return Native{nullptr, nullptr, why}; };
+  auto not_worth = [](const char* why) { return Native{.why_not = why}; };
   if (std::string_view(TLALOC_LLVM_VERSION).empty()) {
     return not_worth("Tlaloc was built without LLVM");
   }
@@ -32,11 +33,12 @@ Native compile_native(const Program& p, std::vector<bool>* timed) {
   if (!wanted) return not_worth("TLALOC_CODEGEN=off");
   if (operations(p) > kMaxOperations) return not_worth("it has more than 40000 operations");
   const std::string name = p.graph->name().empty() ? "program" : p.graph->name();
-  const std::string text = generate(p, timed);
-  if (text.size() > kMaxText) return not_worth("its code would be too long to compile soon");
+  NativeText text = generate(p, timed);
+  if (text.ir.size() > kMaxText) return not_worth("its code would be too long to compile soon");
   Native r;
-  r.image = compile_ir(text, {.name = name, .passes = std::string(kScalarPasses)});
+  r.image = compile_ir(text.ir, {.name = name, .passes = std::string(kScalarPasses)});
   r.run = reinterpret_cast<NativeFn>(r.image->address("run"));
+  r.loops = std::move(text.loops);
   return r;
 }
 

@@ -3,24 +3,26 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "tlaloc/cpu/image.h"
 #include "tlaloc/cpu/program.h"
+#include "tlaloc/cpu/shared_loop.h"
 
 namespace tlaloc::cpu {
 
 /// Goes up when the layout of NativeContext or the order of the functions changes: code on disk
 /// relies on both.
-inline constexpr int kNativeVersion = 2;
+inline constexpr int kNativeVersion = 3;
 
 /// What generated code works on. It knows the layout.
 struct NativeContext {
   std::int64_t* slots;
   std::byte** storages;
   std::int64_t* capacities;      ///< of dynamic storages, in elements
-  const void* const* functions;  ///< library_functions(), then four callbacks
+  const void* const* functions;  ///< library_functions(), then the callbacks
   void* run;                     ///< what the callbacks get back
   const std::uint8_t* stop;      ///< not zero: the run was cancelled
 };
@@ -32,22 +34,41 @@ using NativeFn = std::int32_t (*)(NativeContext*);
 ///   step(run, index)                          step `index`, by its own kernel
 ///   make(run, storage, elements, keep)        room in a dynamic storage; with what was there
 ///   fail(run, at)                             what the instruction `at` of the code fails with
+///   share(run, number, code, elements)        shared loop `number` of the program, in parts;
+///                                             kFewElements: nothing, the code is to run it
 /// and, which can't fail:
 ///   time(run, index, end)                     step `index` begins, or has ended
+
+inline constexpr int kFewElements = 2;
+
+/// A loop that several threads may run together: what its code (see LoopCode) takes beside the
+/// pointers of the step's storages.
+struct SharedLoop {
+  std::uint32_t step;
+  SharedAxis axis;
+  std::int64_t few;  ///< elements up to which its caller runs it
+  std::vector<Slot> ints;
+  std::vector<std::size_t> functions;  ///< of library_functions()
+};
 
 /// The program as one function `run` of an LLVM module. Steps that no code can be written for are
 /// called back. With `timed`, the code tells when steps begin and end: those that come out true.
 /// The others are a part of the code around them.
-std::string generate(const Program& p, std::vector<bool>* timed = nullptr);
+struct NativeText {
+  std::string ir;
+  std::vector<SharedLoop> loops;
+};
+NativeText generate(const Program& p, std::vector<bool>* timed = nullptr);
 
-/// The same as an internal function `.run` of a module that has to define `.make` and `.fail`, which
-/// are as above, and to declare the C library's functions. All steps must be loops with code.
+/// The same as an internal function `.run` of a module that has to define `.make` and `.fail`,
+/// which are as above, and to declare the C library's functions. All steps must be loops with code.
 std::string generate_ahead(const Program& p);
 
 struct Native {
   std::shared_ptr<const LoadedImage> image;
   NativeFn run = nullptr;    ///< null if it is not worth it
   const char* why_not = "";  ///< then
+  std::vector<SharedLoop> loops;
 };
 /// Compiled code of a program.
 Native compile_native(const Program& p, std::vector<bool>* timed = nullptr);

@@ -2,22 +2,24 @@
 #pragma once
 
 #include <cstddef>
-#include <new>
+#include <cstdint>
+#include <memory>
 
 namespace tlaloc::cpu {
 
 /// Bytes aligned to 64, with any content. std::bad_alloc where there are none.
 class Scratch {
  public:
-  explicit Scratch(std::size_t bytes)
-      : memory_(static_cast<std::byte*>(::operator new(bytes, std::align_val_t{64}))) {}
-  ~Scratch() { ::operator delete(memory_, std::align_val_t{64}); }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  std::byte* get() const { return memory_; }
+  // Aligned by hand: what aligned allocations give back is too small for the next one.
+  explicit Scratch(std::size_t bytes) : memory_(new std::byte[bytes + kAlignment]) {}
+  std::byte* get() const {
+    const auto at = reinterpret_cast<std::uintptr_t>(memory_.get());
+    return memory_.get() + (kAlignment - at % kAlignment) % kAlignment;
+  }
 
  private:
-  std::byte* memory_;
+  static constexpr std::size_t kAlignment = 64;
+  std::unique_ptr<std::byte[]> memory_;
 };
 
 }  // namespace tlaloc::cpu

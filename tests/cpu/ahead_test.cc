@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
+#include <limits>
 #include <set>
 #include <sstream>
 
@@ -131,6 +133,64 @@ TEST_F(AheadOfTime, GradientsOfANetworkOnEveryCpu) {
   for (const char* cpu : {"x86-64", "x86-64-v2", "native"}) {
     expect_interpreters(g, mlp_arguments(9), 1e-11, cpu);
   }
+}
+
+/// Padding that is met, cropped and dilated; groups; a kernel read from its end; infinities there.
+TEST_F(AheadOfTime, Convolutions) {
+  const ops::ConvAttrs plain = ops::plain_convolution(2);
+  auto attrs = [&](const std::function<void(ops::ConvAttrs&)>& change) {
+    ops::ConvAttrs a = plain;
+    change(a);
+    return a;
+  };
+  const ops::ConvAttrs cases[] = {
+      plain,
+      attrs([](ops::ConvAttrs& a) {
+        a.low = {1, 2};
+        a.high = {2, 1};
+        a.strides = {2, 1};
+      }),
+      attrs([](ops::ConvAttrs& a) {
+        a.low = {-1, 1};
+        a.high = {3, -2};
+        a.lhs_dilation = {2, 3};
+        a.rhs_dilation = {1, 2};
+        a.reversed = {true, false};
+      }),
+      attrs([](ops::ConvAttrs& a) {
+        a.low = a.high = {1, 1};
+        a.feature_groups = 2;
+      }),
+      attrs([](ops::ConvAttrs& a) { a.batch_groups = 2; }),
+  };
+  for (const ops::ConvAttrs& a : cases) {
+    const std::int64_t in = a.feature_groups == Dim(2) ? 2 : 4;
+    HostArray kernel = waves(DType::f64, {6, in, 3, 2}, 0.3);
+    kernel.as_mutable<double>()[0] = std::numeric_limits<double>::infinity();
+    const GraphRef g =
+        graph_of({f64({2, 4, 9, 20}), f64({6, in, 3, 2})},
+                 [&](const Vals& p) -> Vals { return {ops::convolution(p[0], p[1], a)}; });
+    expect_interpreters(g, {waves(DType::f64, {2, 4, 9, 20}, 0.7), kernel}, 1e-12);
+  }
+  // Features last, as a network has them, and its gradients; any number of images.
+  ops::ConvAttrs last = plain;
+  last.dims = {.lhs_batch = 0,
+               .lhs_feature = 3,
+               .lhs_spatial = {1, 2},
+               .rhs_in = 2,
+               .rhs_out = 3,
+               .rhs_spatial = {0, 1},
+               .out_batch = 0,
+               .out_feature = 3,
+               .out_spatial = {1, 2}};
+  last.low = last.high = {1, 1};
+  const Symbol n = Symbol::fresh("n");
+  const GraphRef net = graph_of(
+      {f64({n, 8, 8, 3}), f64({3, 3, 3, 16})},
+      [&](const Vals& p) -> Vals { return {ops::tanh(ops::convolution(p[0], p[1], last))}; });
+  const Arrays args{waves(DType::f64, {2, 8, 8, 3}, 0.7), waves(DType::f64, {3, 3, 3, 16}, 0.3)};
+  expect_interpreters(net, args, 1e-12);
+  expect_interpreters(grad_of(sum_of_squares(net), {}), args, 1e-11);
 }
 
 TEST_F(AheadOfTime, WhatDoesNotFitHasAStatus) {

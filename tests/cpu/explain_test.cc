@@ -72,6 +72,15 @@ TEST_F(Explain, KernelsSayWhatTheyReadWriteAndCompute) {
   EXPECT_FALSE(r.seconds) << "nothing ran";
 }
 
+TEST_F(Explain, APartOfAnArrayCountsAsThatPart) {
+  const GraphRef g = graph_of({f32({1000}), f32({50, 10})}, [](const Vals& p) -> Vals {
+    const Dim start[] = {5}, limit[] = {15}, step[] = {1};
+    const Val part = ops::slice(p[0], start, limit, step);
+    return {ops::broadcast_to(part, p[1].type().shape()) * p[1]};
+  });
+  EXPECT_EQ(explained(g).kernels.at(0).bytes_read, 4 * (10 + 50 * 10));
+}
+
 TEST_F(Explain, SizesAreGivenOrMissing) {
   const Symbol n = Symbol::fresh("n");
   const auto bound = cpu::cpu_backend().compile(layer(n))->bind({});

@@ -13,5 +13,9 @@ namespace tlaloc::cpu {
 /// its dims in the program's.
 void emit_convolution(Emitter& e, const Value& lhs, const Value& rhs, const ops::ConvAttrs& attrs,
                       const Target& target, ir::Type type);
+/// The same as one loop, for which code can be written, into a target that may hold anything:
+/// padding and dilation are built, and masked.
+void emit_convolution_as_loop(Emitter& e, const Value& lhs, const Value& rhs,
+                              const ops::ConvAttrs& attrs, const Target& target, ir::Type type);
 
 }  // namespace tlaloc::cpu

@@ -338,9 +338,10 @@ void Planner::convolution(Context& c, const ir::Node& n) {
   ir::AttrRef attr = n.attr();
   if (attr->has_dims() && !c.dims.empty()) attr = attr->substitute(c.dims);
   const Target t = target(c, out);
-  e_.compute(filled(type, 0), t, n.op().name);
-  emit_convolution(e_, c.env[n.operand(0)], c.env[n.operand(1)],
-                   *ir::attr_if<ops::ConvAttrs>(attr.get()), t, type);
+  if (kernels_ == Kernels::all) e_.compute(filled(type, 0), t, n.op().name);
+  const auto emit = kernels_ == Kernels::all ? emit_convolution : emit_convolution_as_loop;
+  emit(e_, c.env[n.operand(0)], c.env[n.operand(1)], *ir::attr_if<ops::ConvAttrs>(attr.get()), t,
+       type);
   c.env[out] = {type, read(type.dtype(), t.storage, t.at)};
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tlaloc/cpu/cpu_backend.h"
+#include "tlaloc/cpu/gang.h"
 #include "tlaloc/cpu/gemm.h"
 #include "tlaloc/interp/interp_backend.h"
 #include "tlaloc/ir/builder.h"
@@ -95,6 +96,7 @@ void measure(const Case& c) {
 }  // namespace
 
 int main() {
+  cpu::set_num_threads(1);
   std::vector<Case> cases;
   const auto rows = ops::plain_convolution(2), last = channels_last();
   auto pad = [](ops::ConvAttrs a, std::int64_t by) {

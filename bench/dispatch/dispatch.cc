@@ -49,6 +49,7 @@ Series series(int n) {
 }  // namespace
 
 int main() {
+  tl::set_num_threads(1);
   std::printf("| call | ns |\n|---|---:|\n");
 
   const auto one = tl::jit([](Real x) { return x + 1.0; });

@@ -90,6 +90,7 @@ void compare(const char* name, int calls, const Ours& ours, const Hand& hand) {
 }  // namespace
 
 int main() {
+  tl::set_num_threads(1);
   const auto pendulum_gradient = tl::jit(tl::grad(pendulum, tl::argnums<0, 1>));
   compare(
       "pendulum", 20,

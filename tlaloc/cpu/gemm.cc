@@ -36,6 +36,8 @@ constexpr std::int64_t kApartRows = 192;
 // Rows of a part with a block of B in common: B passes through the second-level cache for each.
 constexpr std::int64_t kTogetherRows = 96;
 constexpr double kPackNanoseconds = 0.5;  // an element
+// What is contiguous across panels is read along, so many rows or columns at once.
+constexpr std::int64_t kAtOnce = 8;
 // What few rows are added up in.
 constexpr std::int64_t kTileBytes = 64 * 1024;
 
@@ -224,17 +226,21 @@ class Product {
   }
   void pack_rows(std::int64_t first, std::int64_t count, std::int64_t k, T* out) {
     const std::int64_t depth = std::min(kGemmDepth, g_.k - k);
-    for (std::int64_t i = 0; i < count; i += tile_rows_) {
-      const std::int64_t rows = std::min(tile_rows_, count - i);
-      pack_(at(g_.a, first + i, k), g_.a.row, g_.a.column, rows, depth, rows, out + i * depth);
+    const std::int64_t step = g_.a.row == 1 ? kAtOnce : depth;
+    for (std::int64_t q = 0; q < depth; q += step) {
+      const std::int64_t some = std::min(step, depth - q);
+      for (std::int64_t i = 0; i < count; i += tile_rows_) {
+        const std::int64_t rows = std::min(tile_rows_, count - i);
+        pack_(at(g_.a, first + i, k + q), g_.a.row, g_.a.column, rows, some, rows,
+              out + i * depth + q * rows);
+      }
     }
   }
 
   void pack_columns(std::int64_t k, std::int64_t depth, std::int64_t first, std::int64_t begin,
                     std::int64_t end) {
     const std::int64_t width = kernels_.columns;
-    // Rows of B that are contiguous are read along, a few at once.
-    const std::int64_t step = g_.b.column == 1 ? 8 : depth;
+    const std::int64_t step = g_.b.column == 1 ? kAtOnce : depth;
     for (std::int64_t q = 0; q < depth; q += step) {
       const std::int64_t some = std::min(step, depth - q);
       for (std::int64_t j = begin; j < end; j += width) {

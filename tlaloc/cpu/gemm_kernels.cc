@@ -278,10 +278,14 @@ template <class T>
 HWY_INLINE void pack_copied(const T* from, std::int64_t step, std::int64_t rows, std::int64_t depth,
                             std::int64_t width, T* out) {
   const hn::ScalableTag<T> d;
+  // Tiles may be three quarters of a vector high.
+  const hn::CappedTag<T, 16 / sizeof(T)> few;
   constexpr std::int64_t kLanes = hn::MaxLanes(hn::ScalableTag<T>());
+  constexpr std::int64_t kFew = hn::MaxLanes(hn::CappedTag<T, 16 / sizeof(T)>());
   for (std::int64_t k = 0; k < depth; ++k, from += step, out += width) {
     std::int64_t r = 0;
     for (; r + kLanes <= rows; r += kLanes) hn::StoreU(hn::LoadU(d, from + r), d, out + r);
+    for (; r + kFew <= rows; r += kFew) hn::StoreU(hn::LoadU(few, from + r), few, out + r);
     for (; r < rows; ++r) out[r] = from[r];
   }
 }

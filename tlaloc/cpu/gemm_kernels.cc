@@ -230,12 +230,29 @@ HWY_NOINLINE void dots(std::int64_t depth, const T* HWY_RESTRICT a, const T* HWY
   V sum[kR];
   HWY_UNROLL(8) for (int r = 0; r < kR; ++r) sum[r] = hn::Zero(d);
   std::int64_t k = 0;
+  // Where columns are short, the next ones are what comes next in memory, in an order that the
+  // processor does not see.
+  const bool ahead = depth * kLanes * static_cast<std::int64_t>(sizeof(T)) <= 16 * 1024;
   for (; k + kLanes <= depth; k += kLanes) {
+    if (ahead) {
+      HWY_UNROLL(16) for (int i = 0; i < kLanes; ++i) {
+        hwy::Prefetch(b + (kLanes + i) * column + k);
+      }
+    }
     V right[kLanes];
     load_transposed(d, b + k, column, right);
     HWY_UNROLL(16) for (int q = 0; q < kLanes; ++q) {
       HWY_UNROLL(8) for (int r = 0; r < kR; ++r) {
         sum[r] = hn::MulAdd(hn::Set(d, a[(k + q) * kR + r]), right[q], sum[r]);
+      }
+    }
+  }
+  if (depth - k > 4 && depth >= kLanes) {  // a whole block again, of which the end counts
+    V right[kLanes];
+    load_transposed(d, b + depth - kLanes, column, right);
+    for (std::int64_t q = k - (depth - kLanes); q < kLanes; ++q, ++k) {
+      HWY_UNROLL(8) for (int r = 0; r < kR; ++r) {
+        sum[r] = hn::MulAdd(hn::Set(d, a[k * kR + r]), right[q], sum[r]);
       }
     }
   }

@@ -112,8 +112,13 @@ TEST_F(Threads, ElementwiseAndReductions) {
 TEST_F(Threads, Vectors) {
   const GraphRef g = graph_of({Type::get(DType::f32, {kN}), Type::get(DType::i64, {kN})},
                               [](const Vals& p) -> Vals {
-                                return {chain(p[0]), ops::reduce_sum(p[0], kFirst),
-                                        ops::reduce_min(p[0], kFirst), ops::take(p[0], p[1], 0)};
+                                const Val count = ops::iota(p[1].type(), 0);
+                                return {chain(p[0]),
+                                        ops::reduce_sum(p[0], kFirst),
+                                        ops::reduce_min(p[0], kFirst),
+                                        ops::take(p[0], p[1], 0),
+                                        count * count - p[1],
+                                        ops::reduce_max(count - p[1], kFirst)};
                               });
   for (std::int64_t n : {1'000'003, 17, 0}) {
     std::vector<std::int64_t> index(static_cast<std::size_t>(n));

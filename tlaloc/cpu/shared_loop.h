@@ -29,7 +29,7 @@ struct LoopCode {
 /// The axis whose ranges are work for several threads.
 struct SharedAxis {
   std::size_t axis;          ///< of the loop
-  std::int64_t unit;         ///< ranges begin at multiples of it: the bits are the same then
+  std::int64_t unit;         ///< ranges begin at multiples of it, where vectors begin
   std::int64_t kept;         ///< of a folded axis: the number of results; else 0
   std::int64_t picoseconds;  ///< what an element takes, roughly
 };

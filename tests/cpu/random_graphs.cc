@@ -4,6 +4,8 @@
 #include <array>
 #include <random>
 
+#include "tlaloc/ops/val_reduce.h"
+
 namespace tlaloc::testing {
 namespace {
 
@@ -73,7 +75,7 @@ class Maker {
 
   void grow(Pool& p, int steps, int depth) {
     for (int i = 0; i < steps; ++i) {
-      const int kind = below(depth > 0 ? 19 : 15);
+      const int kind = below(depth > 0 ? 20 : 16);
       if (kind < 5) {
         arithmetic(p, kind);
       } else if (kind < 8) {
@@ -86,9 +88,11 @@ class Maker {
         p.add(ops::reduce_max(draw_matrix(p), kBoth));
       } else if (kind == 14) {
         p.add(combined(draw(p.numbers), draw(p.numbers)));
-      } else if (kind < 17) {
+      } else if (kind == 15) {
+        ordered(p);
+      } else if (kind < 18) {
         branch(p, depth);
-      } else if (kind == 17) {
+      } else if (kind == 18) {
         scan(p, depth);
       } else {
         while_loop(p, depth);
@@ -137,6 +141,23 @@ class Maker {
       constexpr std::array kUpdates{Update::set, Update::add, Update::max};
       p.add(ops::scatter_at(a, places, draw_matrix(p), 0,
                             kUpdates[static_cast<std::size_t>(below(3))], mode));
+    }
+  }
+
+  void ordered(Pool& p) {
+    const Val a = draw_matrix(p);
+    const int along = below(2);
+    switch (below(4)) {
+      case 0:
+        return p.add(ops::convert(ops::argmax(a, along), t_));
+      case 1:
+        return p.add(ops::convert(ops::argmin(a, along), t_));
+      case 2:
+        return p.add(ops::reshape(ops::top_k(a, 1).values, std::vector<Dim>{n_}));
+      default: {
+        const std::array<Val, 2> operands{a, draw_matrix(p)};
+        for (Val v : ops::sort(operands, along, 1 + below(2), below(2) != 0)) p.add(v);
+      }
     }
   }
 

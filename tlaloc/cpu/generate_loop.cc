@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <functional>
 #include <limits>
 #include <optional>
@@ -116,7 +117,7 @@ class LoopWriter {
   DType element(std::size_t output = 0) const { return loop_.ops[loop_.outputs[output].reg].dtype; }
 
   /// The innermost axis, if its elements can be computed by vectors: all is loaded from neighbours,
-  /// or the same for all, and every operation exists on vectors.
+  /// or the same for all, or counted, and every operation exists on vectors.
   std::optional<Axis> vector_axis(bool along) {
     if (axes_.empty() || loop_.result_index_count || loop_.combine) return std::nullopt;
     const Axis inner = axes_.back();
@@ -134,12 +135,17 @@ class LoopWriter {
       if (op.kind == Kind::literal) continue;
       if (op.index_count) return std::nullopt;
       const IrValue step = stride(stream++, inner);
-      if (op.kind == Kind::position ? step != "0" : step != "0" && step != "1") return std::nullopt;
+      const bool fits = op.kind == Kind::position ? is_short(step) : step == "0" || step == "1";
+      if (!fits) return std::nullopt;
     }
     for (std::size_t k = first_output_; k < streams_.size() && !along; ++k) {
       if (stride(k, inner) != "1") return std::nullopt;
     }
     return inner;
+  }
+  /// A number of which a few multiples are numbers.
+  static bool is_short(const IrValue& v) {
+    return is_number(v) && std::abs(std::stoll(v)) <= std::numeric_limits<std::int32_t>::max();
   }
   std::size_t operands(const Loop::Op& op, DType (&in)[3]) const {
     for (std::size_t k = 0; k < 3; ++k) in[k] = loop_.ops[op.args[k]].dtype;
@@ -327,7 +333,7 @@ class LoopWriter {
           regs_[i] = ir_constant(op.dtype, op.bits, lanes);
           break;
         case Kind::position:
-          regs_[i] = spread(op.dtype, position(op.dtype, counted(stream, at)), lanes);
+          regs_[i] = position(op.dtype, counted(stream, at), lanes, stream);
           ++stream;
           break;
         case Kind::load:
@@ -357,7 +363,17 @@ class LoopWriter {
   IrValue counted(std::size_t stream, const At& at) {
     return range_ ? w_.add(at[stream], stream_parameter(stream)) : at[stream];
   }
-  IrValue position(DType t, const IrValue& at) { return write_convert(w_, DType::i64, t, at, 1); }
+  IrValue position(DType t, const IrValue& at, int lanes, std::size_t stream) {
+    const IrValue step = lanes == 1 ? "0" : stride(stream, axes_.back());
+    if (step == "0") return spread(t, write_convert(w_, DType::i64, t, at, 1), lanes);
+    std::string ramp;
+    for (int k = 0; k < lanes; ++k) {
+      ramp += format("{}i64 {}", k ? ", " : "", k * std::stoll(step));
+    }
+    const IrValue all = w_.let(
+        format("add {} {}, <{}>", ir_vector("i64", lanes), spread(DType::i64, at, lanes), ramp));
+    return write_convert(w_, DType::i64, t, all, lanes);
+  }
 
   void store(const At& at, int lanes) {
     const IrValue v = value(at, lanes);

@@ -7,8 +7,10 @@
 #include "tlaloc/cpu/conv.h"
 #include "tlaloc/cpu/dot.h"
 #include "tlaloc/cpu/lifetimes.h"
+#include "tlaloc/cpu/linalg.h"
 #include "tlaloc/cpu/plan.h"
 #include "tlaloc/cpu/reference.h"
+#include "tlaloc/cpu/sort.h"
 #include "tlaloc/cpu/windows.h"
 #include "tlaloc/ops/constants.h"
 #include "tlaloc/ops/convert_element.h"
@@ -186,6 +188,12 @@ void Planner::node(Context& c, const ir::Node& n) {
       break;
   }
   switch (static_cast<OpId>(n.op().id)) {
+    case OpId::ArgMax:
+    case OpId::ArgMin:
+      return position_of_extreme(c, n);
+    case OpId::Cholesky:
+    case OpId::TriangularSolve:
+      return factor(c, n);
     case OpId::Concatenate:
       return concatenate(c, n);
     case OpId::Convolution:
@@ -200,6 +208,9 @@ void Planner::node(Context& c, const ir::Node& n) {
       return dynamic_update_slice(c, n);
     case OpId::Gather:
       return gather(c, n);
+    case OpId::Sort:
+    case OpId::TopK:
+      return sort(c, n);
     case OpId::Scatter:
       return scatter(c, n);
     case OpId::ReduceWindow:
@@ -365,6 +376,30 @@ void Planner::windows(Context& c, const ir::Node& n) {
                        id == OpId::SelectAndScatter, out);
   }
   c.env[n.result()] = out;
+}
+
+void Planner::factor(Context& c, const ir::Node& n) {
+  const Value& a = c.env[n.operand(0)];
+  const DType t = a.type.dtype();
+  // What has 16 bits is computed in 32, and rounded at the end.
+  if (t != DType::f32 && t != DType::f64)
+    return reference(c, n, "its kernel takes f32 and f64 only");
+  c.env[n.result()] =
+      n.operands().size() == 1
+          ? emit_cholesky(e_, a)
+          : emit_triangular_solve(e_, a, c.env[n.operand(1)], n.as<ops::TriangularAttrs>());
+}
+
+void Planner::sort(Context& c, const ir::Node& n) {
+  Values results;
+  if (const auto* a = ir::attr_if<ops::SortAttrs>(n.attr().get())) {
+    if (a->comparator) return reference(c, n, "its kernel knows the standard order only");
+    results = emit_sort(e_, operands(c, n), *a);
+  } else {
+    const auto& top = n.as<ops::TopKAttrs>();
+    results = emit_top_k(e_, c.env[n.operand(0)], c.dim(top.k), top.dtype);
+  }
+  for (std::size_t k = 0; k < results.size(); ++k) c.env[n.result(k)] = results[k];
 }
 
 void Planner::pad(Context& c, const ir::Node& n) {

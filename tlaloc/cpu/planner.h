@@ -57,11 +57,17 @@ class Planner {
   void dot(Context& c, const ir::Node& n);
   void convolution(Context& c, const ir::Node& n);
   void windows(Context& c, const ir::Node& n);
+  /// cholesky and triangular_solve.
+  void factor(Context& c, const ir::Node& n);
+  /// sort and top_k.
+  void sort(Context& c, const ir::Node& n);
   void pad(Context& c, const ir::Node& n);
   void dynamic_slice(Context& c, const ir::Node& n);
   void dynamic_update_slice(Context& c, const ir::Node& n);
   void gather(Context& c, const ir::Node& n);
   void scatter(Context& c, const ir::Node& n);
+  /// argmax and argmin, as two folds.
+  void position_of_extreme(Context& c, const ir::Node& n);
   /// Parts of positions: one start per axis behind the batch axes, in the index space of `like`.
   std::vector<Indirect> starts(Context& c, const ir::Node& n, std::size_t first, ir::Type like,
                                std::int64_t batch_axes, std::span<const ir::Dim> strides,

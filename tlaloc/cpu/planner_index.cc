@@ -1,9 +1,11 @@
-// Windows whose places are data: dynamic slices, gather, scatter, as positions in loops.
+// Windows whose places are data: dynamic slices, gather, scatter, as positions in loops; and
+// positions that are results.
 #include <algorithm>
 #include <limits>
 
 #include "tlaloc/base/error.h"
 #include "tlaloc/cpu/planner.h"
+#include "tlaloc/ops/arg_reduce.h"
 #include "tlaloc/ops/convert_element.h"
 #include "tlaloc/ops/elementwise_arith.h"
 #include "tlaloc/ops/gather_scatter.h"
@@ -199,6 +201,54 @@ void Planner::scatter(Context& c, const ir::Node& n) {
     return reference(c, n, "its kernel does not add up booleans");
   }
   update(c, n, updates, w, a.mode == ops::OutOfBounds::fill, combine);
+}
+
+void Planner::position_of_extreme(Context& c, const ir::Node& n) {
+  const auto& a = n.as<ops::ArgReduceAttrs>();
+  // Read twice: for the extreme, and for where it is.
+  const Value x = e_.lying(c.env[n.operand(0)], n.op().name);
+  const auto axis = static_cast<int>(a.axis);
+  const std::int64_t folded[] = {a.axis};
+  std::vector<Dim> kept(x.type.shape().begin(), x.type.shape().end());
+  const Dim size = kept[usize(a.axis)];
+  kept.erase(kept.begin() + a.axis);
+  std::vector<std::int64_t> axes;
+  for (int i = 0; i < x.type.rank(); ++i) {
+    if (i != axis) axes.push_back(i);
+  }
+  auto fold = [&](const Value& v, const ir::OpDef& reduction) {
+    const Type type = Type::get(v.type.dtype(), kept);
+    const Target t{e_.storage(type), {0, dense_strides(kept)}};
+    e_.fold(v, *find_fold(reduction, type.dtype()), folded, t, n.op().name);
+    return dense_value(type, t.storage);
+  };
+  const bool largest = &n.op() == &ops::rows::ArgMax;
+  const Value extreme = fold(x, largest ? ops::rows::ReduceMax : ops::rows::ReduceMin);
+  auto compare = [&](ops::Comparison how, const ExprRef& p, const ExprRef& q) {
+    return apply(ops::rows::Compare, ir::make_attr(ops::CompareAttrs{how}), DType::boolean, {p, q});
+  };
+  ExprRef hit = compare(ops::Comparison::eq, x.expr, broadcast(extreme, x.type, axes)->expr);
+  // Where there is a NaN it is the extreme, and equals nothing.
+  if (is_float(x.type.dtype())) {
+    hit = apply(ops::rows::Or, nullptr, DType::boolean,
+                {hit, compare(ops::Comparison::ne, x.expr, x.expr)});
+  }
+  // The first one counts: behind all of them lies what is none.
+  const bool few = ir::bounds(size).upper <= std::numeric_limits<std::int32_t>::max();
+  const DType counted = few ? DType::i32 : DType::i64;
+  const ExprRef none = few ? literal(HostArray::scalar(std::numeric_limits<std::int32_t>::max()))
+                           : literal(HostArray::scalar(std::numeric_limits<std::int64_t>::max()));
+  const Type positions = x.type.with_dtype(counted);
+  auto at = std::make_shared<Expr>(*number(0, counted, positions));
+  at->at.strides[usize(a.axis)] = 1;
+  Value& first = c.env[n.result()];
+  first = fold({positions, apply(ops::rows::Select, nullptr, counted, {hit, at, none})},
+               ops::rows::ReduceMin);
+  if (counted == a.dtype) return;
+  first = {
+      first.type.with_dtype(a.dtype),
+      apply(ops::rows::Convert, ir::make_attr(ops::ConvertAttrs{a.dtype}), a.dtype, {first.expr})};
+  settle(c, n);
 }
 
 }  // namespace tlaloc::cpu

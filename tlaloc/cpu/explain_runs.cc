@@ -10,6 +10,7 @@
 
 #include "tlaloc/cpu/ceilings.h"
 #include "tlaloc/cpu/explain.h"
+#include "tlaloc/cpu/gang.h"
 
 namespace tlaloc::cpu {
 namespace {
@@ -98,6 +99,7 @@ void explain_runs(runtime::Report& r, const Program& p, bool once,
   const std::int64_t grown = growth(first);
   r.seconds = seconds_since(start);
   r.runs = 1;
+  r.threads = num_threads();
   if (grown >= 0) {
     r.measured_peak = grown;
   } else {

@@ -196,9 +196,10 @@ std::string Report::text() const {
   if (ceilings) {
     t += format(
         "  of the roofline: the time that one core needs at least, by bytes and by flops; it "
-        "reaches {}flops f32, {}flops f64, {}/s from memory\n",
+        "reaches {}flops f32, {}flops f64, {}/s from memory{}\n",
         count_text(ceilings->flops_f32), count_text(ceilings->flops_f64),
-        bytes_text(ceilings->memory));
+        bytes_text(ceilings->memory),
+        threads > 1 ? format("; there were up to {} threads", threads) : "");
   }
   if (seconds) {
     t += format("\n  a run: {}", time_text(*seconds));
@@ -236,11 +237,11 @@ std::string Report::json() const {
       "{{\n  \"program\": {}, \"backend\": {}, \"code\": {}, \"reason\": {}, \"sizes\": {},\n"
       "  \"arena_bytes\": {}, \"result_bytes\": {}, \"scratch_bytes\": {}, \"grows\": {}, "
       "\"predicted_peak\": {}, \"measured_peak\": {},\n"
-      "  \"seconds\": {}, \"timed_seconds\": {}, \"runs\": {}, \"ceilings\": {},\n"
+      "  \"seconds\": {}, \"timed_seconds\": {}, \"runs\": {}, \"threads\": {}, \"ceilings\": {},\n"
       "  \"kernels\": {},\n  \"memory\": {},\n  \"traces\": {}\n}}\n",
       quoted(program), quoted(backend), quoted(code), quoted(reason), list(sizes, quoted),
       arena_bytes, result_bytes, scratch_bytes, grows, predicted_peak, number(measured_peak),
-      number(seconds), number(timed_seconds), runs, ceiling, list(kernels, kernel_json),
+      number(seconds), number(timed_seconds), runs, threads, ceiling, list(kernels, kernel_json),
       list(memory, memory_json), list(traces, quoted));
 }
 

@@ -35,7 +35,8 @@ struct KernelReport {
   std::int64_t calls = 0;
   /// Time of all calls; no value for code that runs as a part of what is around it.
   std::optional<double> seconds;
-  /// Of the machine's limits (memory, arithmetic) the nearer one: 1 is as fast as can be.
+  /// Of the limits of one core (memory, arithmetic) the nearer one: 1 is as fast as it can be;
+  /// several threads may be faster.
   std::optional<double> roofline;
 };
 
@@ -75,6 +76,7 @@ struct Report {
   std::optional<double> seconds;        ///< of a run as it is
   std::optional<double> timed_seconds;  ///< of the one whose kernels were timed
   std::int64_t runs = 0;
+  std::int64_t threads = 1;  ///< that large kernels may be computed by
   std::optional<CeilingReport> ceilings;
   /// Why the program was traced, each time.
   std::vector<std::string> traces;

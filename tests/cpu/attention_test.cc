@@ -16,7 +16,9 @@
 #include "tlaloc/cpu/gang.h"
 #include "tlaloc/cpu/plan.h"
 #include "tlaloc/interp/interp.h"
+#include "tlaloc/ir/parse.h"
 #include "tlaloc/ops/nn.h"
+#include "tlaloc/ops/rows.h"
 #include "tlaloc/ops/val_linalg.h"
 #include "tlaloc/transform/api.h"
 
@@ -349,6 +351,42 @@ TEST(Attention, SizesThatDoNotFitAreRefused) {
   } catch (const Error& e) {
     EXPECT_EQ(e.what(), message);
   }
+}
+
+/// A module says what it likes: what has not got the sizes of an attention is what its body says.
+TEST(Attention, ACallOfThatNameIsBelievedNothing) {
+  const auto module = [](const char* q, const char* k, const char* v, const char* rank) {
+    const std::string params =
+        std::string("(%q: f32[") + q + "], %k: f32[" + k + "], %v: f32[" + v + "])";
+    const std::string type = std::string("f32[") + q + "]";
+    return ir::parse_graph(
+        "graph @g " + params + " -> (" + type +
+            ") {\n  %3 = call(%q, %k, %v) {name=\"attention\", " +
+            "kind=plain, n_residuals=0, policy=\"\", params=[{name=\"causal\", ints=[0], "
+            "reals=[]}, " +
+            "{name=\"window\", ints=[0], reals=[]}, {name=\"scale\", ints=[], reals=[1]}, " +
+            "{name=\"soft_cap\", ints=[], reals=[0]}, {name=\"rank\", ints=[" + rank +
+            "], reals=[]}, {name=\"masked\", ints=[0], reals=[]}], version=0} : " + type +
+            "\n    callee graph " + params + " -> (" + type + ") {\n      %3 = neg(%q) : " + type +
+            "\n      return %3\n    }\n  return %3\n}\n",
+        ops::find);
+  };
+  const auto claimed = [](const GraphRef& g) {
+    const auto p = cpu::plan(g);
+    return std::ranges::any_of(
+        p->steps, [](const auto& s) { return std::string_view(s.name) == "attention"; });
+  };
+  EXPECT_TRUE(claimed(module("8, 64", "16, 64", "16, 64", "2")));
+  EXPECT_TRUE(claimed(module("6, 8, 64", "2, 16, 64", "2, 16, 64", "3")));
+  EXPECT_TRUE(claimed(module("6, 8, 64", "6, 16, 64", "6, 16, 64", "2")));  // lanes in front
+  EXPECT_FALSE(claimed(module("8, 64", "16, 1", "16, 64", "2")));           // widths
+  EXPECT_FALSE(claimed(module("8, 64", "16, 64", "15, 64", "2")));          // keys
+  EXPECT_FALSE(claimed(module("8, 64", "16, 64", "16, 4", "2")));           // the result's width
+  EXPECT_FALSE(claimed(module("8, 64", "16, 64", "16, 64", "5")));   // more axes than there are
+  EXPECT_FALSE(claimed(module("8, 64", "16, 64", "16, 64", "-3")));  // fewer than any
+  EXPECT_FALSE(claimed(module("6, 8, 64", "4, 16, 64", "4, 16, 64", "3")));  // heads
+  EXPECT_FALSE(claimed(module("2, 8, 64", "6, 16, 64", "6, 16, 64", "3")));
+  EXPECT_FALSE(claimed(module("6, 8, 64", "3, 16, 64", "3, 16, 64", "2")));  // lanes
 }
 
 /// Plans for so many queries and keys and says what the arena takes.

@@ -1,12 +1,14 @@
 #include "tlaloc/cpu/attention.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <string_view>
 
 #include "tlaloc/base/checked.h"
 #include "tlaloc/cpu/attention_passes.h"
 #include "tlaloc/ir/region_ops.h"
+#include "tlaloc/ops/dim_quotient.h"
 
 namespace tlaloc::cpu {
 namespace {
@@ -91,8 +93,8 @@ std::optional<Call> understand(const ir::Node& n) {
       results.insert(results.end(), {Role::out, Role::lse});
     }
   }
-  call.operands = params.left("operands", operands);
-  call.results = params.left("results", results);
+  call.operands = params.left("left.operands", operands);
+  call.results = params.left("left.results", results);
   // A mask that nobody differentiates has no gradient.
   if (call.backward && call.results.size() == n.result_count() + 1) call.results.pop_back();
   if (call.operands.size() != n.operands().size() || call.results.size() != n.result_count()) {
@@ -107,13 +109,14 @@ std::optional<Call> understand(const ir::Node& n) {
 }
 
 /// Whether the types are what the kernels know: f32, with all of vmap's lanes in front or none.
-bool fits(const Call& c, const ir::Node& n) {
+bool ranks_fit(const Call& c, const ir::Node& n) {
   const auto types = n.region(0).graph->param_types();
   int full = 0;
   for (std::size_t k = 0; k < types.size(); ++k) {
     const bool grouped = c.backward && c.operands[k] == Role::out;
     full = std::max(full, types[k].rank() - grouped);
   }
+  if (c.rank < 2 || c.rank > full) return false;
   for (std::size_t k = 0; k < types.size(); ++k) {
     const Role role = c.operands[k];
     const bool grouped = c.backward && role == Role::out;
@@ -132,6 +135,107 @@ bool fits(const Call& c, const ir::Node& n) {
   }
   return true;
 }
+
+/// The sizes of one call, in the symbols of its callee.
+class CallSizes {
+ public:
+  CallSizes(const Call& c, const ir::Node& n) : call_(c), g_(*n.region(0).graph) {
+    for (std::size_t k = 0; k < c.operands.size(); ++k) {
+      const Type t = g_.param_types()[k];
+      types_[static_cast<std::size_t>(c.operands[k])] = t;
+      const int lanes = t.rank() - is_grouped(c.operands[k], k, true) - c.rank;
+      if (lanes > static_cast<int>(lanes_.size())) {
+        lanes_.assign(t.shape().begin(), t.shape().begin() + lanes);
+      }
+    }
+  }
+  /// Whether all of them are as the sizes of q, k and v say; the callee's body is not looked at.
+  bool fit() const {
+    const int r = call_.rank;
+    const auto q = own(Role::q), k = own(Role::k);
+    const auto v = own(has(call_.operands, Role::v) ? Role::v : Role::d_out);
+    Shape heads, shared, grouped;
+    if (r > 2) {
+      const Dim all = q[usize(r) - 3], few = k[usize(r) - 3];
+      const auto group = all == few ? Dim(1) : ops::exact_quotient(all, few);
+      if (!group) return false;
+      heads.assign(q.begin(), q.end() - 2);
+      shared.assign(q.begin(), q.end() - 3);
+      shared.push_back(few);
+      grouped = shared;
+      grouped.push_back(*group);
+    } else {
+      grouped.push_back(1);
+    }
+    const Dim queries = q[usize(r) - 2], keys = k[usize(r) - 2];
+    auto of = [&](const Shape& front, std::initializer_list<Dim> rest) {
+      Shape s = front;
+      s.insert(s.end(), rest);
+      return s;
+    };
+    auto expected = [&](Role role, bool by_groups) {
+      switch (role) {
+        case Role::q:
+        case Role::dq:
+          return of(heads, {queries, q.back()});
+        case Role::k:
+        case Role::dk:
+          return of(shared, {keys, q.back()});
+        case Role::v:
+        case Role::dv:
+          return of(shared, {keys, v.back()});
+        case Role::mask:
+        case Role::d_mask:
+          return of(heads, {queries, keys});
+        case Role::lse:
+          return of(grouped, {queries});
+        default:
+          return of(by_groups ? grouped : heads, {queries, v.back()});
+      }
+    };
+    auto right = [&](Type t, Role role, bool by_groups) {
+      Shape want = expected(role, by_groups);
+      const std::size_t lanes = usize(t.rank()) - std::min(usize(t.rank()), want.size());
+      if (lanes != 0) want.insert(want.begin(), lanes_.begin(), lanes_.end());
+      return std::ranges::equal(t.shape(), want, [&](Dim a, Dim b) { return same(a, b); });
+    };
+    for (std::size_t i = 0; i < call_.operands.size(); ++i) {
+      const Role role = call_.operands[i];
+      if (!right(g_.param_types()[i], role, is_grouped(role, i, true))) return false;
+    }
+    for (std::size_t i = 0; i < call_.results.size(); ++i) {
+      const Role role = call_.results[i];
+      if (!right(g_.type(g_.results()[i]), role, is_grouped(role, i, false))) return false;
+    }
+    return true;
+  }
+
+ private:
+  using Shape = std::vector<Dim>;
+  /// Backward gets the result with its heads in groups; forward gives it last, beside the plain
+  /// one.
+  bool is_grouped(Role role, std::size_t i, bool operand) const {
+    return role == Role::out && (operand ? call_.backward : i != 0);
+  }
+  /// The axes behind the lanes.
+  Shape own(Role role) const {
+    const auto shape = types_[static_cast<std::size_t>(role)].shape();
+    return {shape.end() - call_.rank, shape.end()};
+  }
+  /// Equal, or the callee requires that, which is checked before the call.
+  bool same(Dim a, Dim b) const {
+    return a == b || std::ranges::any_of(g_.constraints(), [&](const ir::Constraint& c) {
+             return c.kind == ir::Constraint::Kind::equal &&
+                    ((c.a == a && c.b == b) || (c.a == b && c.b == a));
+           });
+  }
+  const Call& call_;
+  const ir::Graph& g_;
+  std::array<Type, kAttentionArrays> types_;
+  Shape lanes_;
+};
+
+bool fits(const Call& c, const ir::Node& n) { return ranks_fit(c, n) && CallSizes(c, n).fit(); }
 
 /// Dims of a shape from its end.
 Dim from_end(Type t, int k) { return t.dim(t.rank() - k); }

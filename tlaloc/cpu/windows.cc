@@ -92,12 +92,17 @@ void run_windows(const KernelCall& call) {
   const std::size_t rank = w.strides.size();
   // Axes from the last on, until one whose windows are not its elements: those are the lanes.
   std::int64_t in_step = 1, out_step = 1, lanes = 1;
+  // Another size may be too large for 64 bits where one is 0.
+  const auto none = [&](auto size) {
+    return std::any_of(sizes, sizes + rank, [&](const Sizes& s) { return s.*size == 0; });
+  };
+  const bool no_windows = none(&Sizes::windows), no_elements = none(&Sizes::in);
   std::vector<Axis> axes;
   for (std::size_t i = rank; i-- > 0;) {
     const Axis axis(sizes[i], w.strides[i], w.base_dilation[i], w.window_dilation[i], in_step,
                     out_step);
-    in_step *= sizes[i].in;
-    out_step *= sizes[i].windows;
+    in_step *= no_elements ? 0 : sizes[i].in;
+    out_step *= no_windows ? 0 : sizes[i].windows;
     if (axes.empty() && axis.is_plain()) {
       lanes = out_step;
     } else {

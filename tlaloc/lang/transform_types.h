@@ -280,9 +280,9 @@ struct Arguments {
 //   result<R>                  the verdict on the result
 //   Output<R, A...>            what a call returns
 //   run<R>(f, state, where, a...)
-//   run<R>(Owned<...>, f, state, where, a...)  instead, of one that may use arguments up: those
-//   that
-//                              the callable takes by value, or a generic one is passed by rvalue
+//   run<R>(Owned<...>, f, state, where, a...)
+//                              instead, of one that may use arguments up: those that the callable
+//                              takes by value, or that a generic one is passed as rvalues
 
 struct Stateless {};
 

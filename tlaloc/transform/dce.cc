@@ -24,12 +24,13 @@ void keep_numbers(CallAttrs& a, const char* name, const Mask& kept) {
     std::iota(all.begin(), all.end(), 0);
     it = a.params.insert(it, {name, std::move(all), {}});
   }
-  it->ints = pick(it->ints, kept);
+  // Somebody's own parameter of that name says nothing about them.
+  if (it->ints.size() == kept.size()) it->ints = pick(it->ints, kept);
 }
 CallAttrs shrunk_call(CallAttrs a, const Shrunk& s) {
   if (a.params.empty()) return a;
-  keep_numbers(a, "operands", s.operands);
-  keep_numbers(a, "results", s.results);
+  keep_numbers(a, "left.operands", s.operands);
+  keep_numbers(a, "left.results", s.results);
   return a;
 }
 

@@ -407,6 +407,28 @@ TEST(Attention, TakesMemoryByQueriesNotByScores) {
   }
 }
 
+TEST(Attention, SaysWhatItCosts) {
+  Case c{.lead = {2},
+         .kv_heads = 2,
+         .group = 3,
+         .queries = 10,
+         .keys = 20,
+         .width = 8,
+         .value_width = 4};
+  const auto p = cpu::plan(build(c, 1).gradient);
+  std::vector<std::int64_t> slots = p->slots;
+  cpu::evaluate(p->points[0], slots.data());
+  for (const cpu::Step& s : p->steps) {
+    const bool forward = s.name == std::string("attention");
+    if (!forward && s.name != std::string("attention.bwd")) continue;
+    std::vector<std::int64_t> ints;
+    for (cpu::Slot k : s.ints) ints.push_back(slots[k]);
+    const cpu::Cost cost = s.cost(s.data.get(), ints.data());
+    EXPECT_EQ(cost.flops, 2. * 12 * 10 * 20 * (forward ? 8 + 4 : 3 * 8 + 2 * 4));
+    EXPECT_EQ(cost.space, "12 heads of 10x20");
+  }
+}
+
 TEST(Attention, HasTheSameBitsForAnyNumberOfThreads) {
   Case c{.lead = {2}, .kv_heads = 2, .group = 2, .queries = 600, .keys = 600, .width = 16};
   c.params.causal = true;

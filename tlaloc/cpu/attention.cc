@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "tlaloc/base/checked.h"
@@ -240,6 +241,21 @@ bool fits(const Call& c, const ir::Node& n) { return ranks_fit(c, n) && CallSize
 /// Dims of a shape from its end.
 Dim from_end(Type t, int k) { return t.dim(t.rank() - k); }
 
+/// Products that a mask hides are counted too.
+Cost attention_cost(const void* data, const std::int64_t* ints) {
+  const auto& a = *static_cast<const Attention*>(data);
+  auto size = [&](std::size_t k) { return static_cast<double>(ints[k]); };
+  double heads = 1;
+  for (std::size_t i = 0; i < a.batch; ++i) heads *= size(5 + i);
+  const bool backward = a.array[static_cast<std::size_t>(Role::d_out)] >= 0;
+  const double products = backward ? 3 * size(2) + 2 * size(3) : size(2) + size(3);
+  Cost c;
+  c.flops = 2 * heads * size(0) * size(1) * products;
+  c.space = std::to_string(static_cast<std::int64_t>(heads)) + " heads of " +
+            std::to_string(ints[0]) + "x" + std::to_string(ints[1]);
+  return c;
+}
+
 class Emission {
  public:
   Emission(Emitter& e, const Call& call, std::vector<Value> operands)
@@ -269,6 +285,7 @@ class Emission {
     std::ranges::fill(a.array, std::int8_t{-1});
     step_.name = call_.backward ? "attention.bwd" : "attention";
     step_.run = call_.backward ? run_attention_backward : run_attention;
+    step_.cost = attention_cost;
     add({queries_, keys_, width_, value_width_, shared_.empty() ? Dim(1) : shared_.back()});
     for (Dim d : batch_) add({d});
     for (std::size_t k = 0; k < operands_.size(); ++k) {

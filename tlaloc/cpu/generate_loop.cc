@@ -421,7 +421,7 @@ class LoopWriter {
   void accumulate(const IrValue& acc, const IrValue& v, int lanes) {
     const std::string type = accumulator(lanes);
     const IrValue old = w_.let("load " + type + ", ptr " + acc);
-    w_.line("store " + type + " " + folded(old, widened(w_, element(), v, lanes), lanes) +
+    w_.line("store " + type + " " + folded(widened(w_, element(), v, lanes), old, lanes) +
             ", ptr " + acc);
   }
 

@@ -44,14 +44,30 @@ const void* address(Function2<T> f) {
   }
 // Compiled code finds them by position: append only.
 const std::array kFunctions = {
-    TLALOC_UNARY_FUNCTION(exp),   TLALOC_UNARY_FUNCTION(expm1), TLALOC_UNARY_FUNCTION(log),
-    TLALOC_UNARY_FUNCTION(log1p), TLALOC_UNARY_FUNCTION(cbrt),  TLALOC_UNARY_FUNCTION(tanh),
-    TLALOC_UNARY_FUNCTION(sin),   TLALOC_UNARY_FUNCTION(cos),   TLALOC_UNARY_FUNCTION(tan),
-    TLALOC_UNARY_FUNCTION(asin),  TLALOC_UNARY_FUNCTION(acos),  TLALOC_UNARY_FUNCTION(atan),
-    TLALOC_UNARY_FUNCTION(sinh),  TLALOC_UNARY_FUNCTION(cosh),  TLALOC_UNARY_FUNCTION(asinh),
-    TLALOC_UNARY_FUNCTION(acosh), TLALOC_UNARY_FUNCTION(atanh), TLALOC_UNARY_FUNCTION(erf),
-    TLALOC_UNARY_FUNCTION(erfc),  TLALOC_BINARY_FUNCTION(fmod), TLALOC_BINARY_FUNCTION(pow),
-    TLALOC_BINARY_FUNCTION(atan2)};
+    TLALOC_UNARY_FUNCTION(exp),
+    TLALOC_UNARY_FUNCTION(expm1),
+    TLALOC_UNARY_FUNCTION(log),
+    TLALOC_UNARY_FUNCTION(log1p),
+    TLALOC_UNARY_FUNCTION(cbrt),
+    TLALOC_UNARY_FUNCTION(tanh),
+    TLALOC_UNARY_FUNCTION(sin),
+    TLALOC_UNARY_FUNCTION(cos),
+    TLALOC_UNARY_FUNCTION(tan),
+    TLALOC_UNARY_FUNCTION(asin),
+    TLALOC_UNARY_FUNCTION(acos),
+    TLALOC_UNARY_FUNCTION(atan),
+    TLALOC_UNARY_FUNCTION(sinh),
+    TLALOC_UNARY_FUNCTION(cosh),
+    TLALOC_UNARY_FUNCTION(asinh),
+    TLALOC_UNARY_FUNCTION(acosh),
+    TLALOC_UNARY_FUNCTION(atanh),
+    TLALOC_UNARY_FUNCTION(erf),
+    TLALOC_UNARY_FUNCTION(erfc),
+    TLALOC_BINARY_FUNCTION(fmod),
+    TLALOC_BINARY_FUNCTION(pow),
+    TLALOC_BINARY_FUNCTION(atan2),
+    LibraryFunction{"erf_inv", DType::f32, 1, address<float>(ops::erf_inv_value)},
+    LibraryFunction{"erf_inv", DType::f64, 1, address<double>(ops::erf_inv_value)}};
 #undef TLALOC_UNARY_FUNCTION
 #undef TLALOC_BINARY_FUNCTION
 
@@ -62,7 +78,7 @@ std::optional<std::size_t> find_function(std::string_view name, DType t) {
   return std::nullopt;
 }
 
-/// The C library's function that an op is.
+/// The function of the table that an op is.
 const char* function_of(const ir::OpDef& op) {
   switch (static_cast<OpId>(op.id)) {
     case OpId::Exp:
@@ -103,6 +119,8 @@ const char* function_of(const ir::OpDef& op) {
       return "erf";
     case OpId::Erfc:
       return "erfc";
+    case OpId::ErfInv:
+      return "erf_inv";
     case OpId::Rem:
       return "fmod";
     case OpId::Pow:
@@ -365,8 +383,6 @@ bool can_write(const ir::OpDef& op, std::span<const DType> in, DType out, OpMode
   const bool real = is_float(in[0]);
   const bool calls = !mode.by_vectors, math = has_math(op, computed_as(in[0]));
   switch (static_cast<OpId>(op.id)) {
-    case OpId::ErfInv:
-      return false;
     case OpId::Pow:
       return real && (calls || math);
     case OpId::Logistic:

@@ -9,7 +9,7 @@
 
 namespace tlaloc::cpu {
 
-/// Functions of the C library that code calls through a table, by their position there.
+/// Functions, most of the C library, that code calls through a table, by their position there.
 struct LibraryFunction {
   const char* name;
   DType dtype;

@@ -85,12 +85,6 @@ IrValue MathWriter::scaled(const IrValue& x, const IrValue& n) const {
   return mul(mul(x, power_of_two(half)), power_of_two(rest));
 }
 
-IrValue MathWriter::polynomial(const IrValue& x, std::initializer_list<double> coefficients) const {
-  IrValue r;
-  for (double c : coefficients) r = r.empty() ? real(c) : fma(r, x, real(c));
-  return r;
-}
-
 MathWriter::Nearest MathWriter::nearest(const IrValue& a, const IrValue& b) const {
   // Adding 1.5 * 2^(mantissa bits) rounds to an integer, which the low bits then hold.
   const IrValue magic = real(0x1.8p52, 0x1.8p23);

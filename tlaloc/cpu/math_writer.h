@@ -66,7 +66,12 @@ class MathWriter {
   IrValue scaled(const IrValue& x, const IrValue& n) const;
 
   /// Horner's scheme, the highest power first.
-  IrValue polynomial(const IrValue& x, std::initializer_list<double> coefficients) const;
+  template <class Coefficients = std::initializer_list<double>>
+  IrValue polynomial(const IrValue& x, const Coefficients& coefficients) const {
+    IrValue r;
+    for (double c : coefficients) r = r.empty() ? real(c) : fma(r, x, real(c));
+    return r;
+  }
 
   /// The nearest integer to a * b, as a float and as an integer of as many bits; |a * b| is below
   /// 2^51, or 2^22 for f32.
@@ -116,6 +121,8 @@ IrValue write_cosh(const MathWriter& m, const IrValue& x);
 
 IrValue write_erf(const MathWriter& m, const IrValue& x);
 IrValue write_erfc(const MathWriter& m, const IrValue& x);
+/// By the interpreter's formula.
+IrValue write_erf_inv(const MathWriter& m, const IrValue& x);
 
 /// 2^x in f64 with the errors of an f32, for results that become one.
 IrValue write_short_exp2(const MathWriter& m, const IrValue& x);

@@ -90,7 +90,8 @@ void measure(const Case& c, std::int64_t n) {
   run_ours();
   run_theirs();
   std::vector<double> times, ratios;
-  for (int round = 0; round < 21; ++round) {
+  const int rounds = n > (1 << 24) ? 9 : 21;
+  for (int round = 0; round < rounds; ++round) {
     double a = 0, h = 0;
     if (round % 2) {
       a = time(run_ours), h = time(run_theirs);
@@ -104,7 +105,8 @@ void measure(const Case& c, std::int64_t n) {
   const double bytes = byte_size(c.dtype) * (c.in_place ? 3 : 2);
   std::printf("| %s | %lld | %.3f | %.1f | %.2f (%.2f to %.2f) |\n", c.name,
               static_cast<long long>(n), median(times), bytes / median(times),
-              ratios[ratios.size() / 2], ratios[2], ratios[ratios.size() - 3]);
+              ratios[ratios.size() / 2], ratios[ratios.size() / 8],
+              ratios[ratios.size() - 1 - ratios.size() / 8]);
   std::fflush(stdout);
 }
 

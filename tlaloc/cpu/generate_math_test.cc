@@ -127,13 +127,13 @@ long double erf_inv64(long double x) { return ops::erf_inv_value(static_cast<dou
   Case { &ops::rows::Name, std::name, std::name, bound32, std::name, std::name, bound64 }
 const Case kCases[] = {
     TLALOC_FUNCTION(Exp, exp, 1.1, 1),
-    TLALOC_FUNCTION(Expm1, expm1, 2, 2),
+    TLALOC_FUNCTION(Expm1, expm1, 1.5, 1.5),
     TLALOC_FUNCTION(Log, log, 1, 1),
     TLALOC_FUNCTION(Log1p, log1p, 1.5, 1.5),
-    TLALOC_FUNCTION(Tanh, tanh, 2.5, 2.5),
+    TLALOC_FUNCTION(Tanh, tanh, 1.5, 1.5),
     TLALOC_FUNCTION(Sinh, sinh, 2, 2),
-    TLALOC_FUNCTION(Cosh, cosh, 2, 2),
-    TLALOC_FUNCTION(Erf, erf, 2, 2),
+    TLALOC_FUNCTION(Cosh, cosh, 1.5, 1.5),
+    TLALOC_FUNCTION(Erf, erf, 1.5, 1.5),
     TLALOC_FUNCTION(Erfc, erfc, 1.5, 4),
     TLALOC_FUNCTION(Sin, sin, 1.6, 1),
     TLALOC_FUNCTION(Cos, cos, 1.6, 1),

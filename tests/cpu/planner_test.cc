@@ -58,6 +58,32 @@ TEST(Planner, ValuesReadInTwoOrdersAreComputedOnce) {
   EXPECT_LE(cpu::plan(folded(32))->steps.size(), 64U);
 }
 
+/// Folds read along whichever kept axis has its elements side by side, by blocks of several
+/// vectors, by one vector and one by one; there or elsewhere the results may lie apart.
+TEST(Planner, FoldsByVectorsWhereverTheirAxesLie) {
+  const std::int64_t first[] = {0}, last[] = {2}, reversed[] = {2, 1, 0};
+  for (const std::int64_t width : {5, 16, 70, 150}) {
+    const Extents shape{3, 21, width};
+    HostArray x(DType::f32, shape);
+    for (std::int64_t i = 0; i < x.size(); ++i) {
+      x.as_mutable<float>()[static_cast<std::size_t>(i)] = static_cast<float>(i % 13 - 6);
+    }
+    const Type type = Type::get(DType::f32, {3, 21, width});
+    const GraphRef inside = graph_of({type}, [&](const Vals& p) -> Vals {
+      const Val t = ops::transpose(p[0], reversed);
+      return {ops::reduce_sum(t * t, last)};
+    });
+    const GraphRef outside = graph_of(
+        {type}, [&](const Vals& p) -> Vals { return {ops::reduce_sum(p[0] * p[0], first)}; });
+    for (const GraphRef& g : {inside, outside}) {
+      const HostArray want = interp::run(*g, {x})[0];
+      for (bool compiled : {false, true}) {
+        EXPECT_TRUE(identical(on_cpu(g, {x}, compiled), want)) << width << " " << compiled;
+      }
+    }
+  }
+}
+
 TEST(Planner, ManyIndicesOfOneWindow) {
   constexpr int kRank = 20;
   std::vector<Dim> shape(kRank, Dim(2)), window(kRank, Dim(1));

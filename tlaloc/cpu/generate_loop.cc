@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
+#include <initializer_list>
 #include <limits>
 #include <optional>
 #include <vector>
@@ -22,6 +23,9 @@ using Kind = Loop::Op::Kind;
 
 /// Elements computed at once where the innermost axis allows it: two registers of AVX floats.
 constexpr int kLanes = 16;
+/// Of a fold's own work, so much that several vectors of sums fit into AVX's registers beside it.
+constexpr std::size_t kFewOps = 6;
+constexpr int kVectorsAtOnce = 4;
 /// Copies of a body that short loops are written as: arrays of a few elements become registers.
 constexpr std::int64_t kMaxCopies = 16;
 
@@ -56,24 +60,21 @@ class LoopWriter {
   }
 
   void run() {
+    find_lanes();
     if (loop_.fold) {
       fold_ = fold_op(*loop_.fold, element());
       run_fold();
     } else {
-      const std::optional<Axis> axis = vector_axis(false);
-      by_vectors_ = axis.has_value();
-      nest(0, at_, [&](const std::vector<IrValue>& at, int lanes) { store(at, lanes); }, axis);
+      nest(0, at_, [&](const std::vector<IrValue>& at, int lanes) { store(at, lanes); });
     }
   }
 
   std::optional<SharedAxis> shared_axis() {
     // What is scattered goes where others may go, in order.
     if (loop_.result_index_count || loop_.combine) return std::nullopt;
-    const std::optional<Axis> across = vector_axis(false), along = vector_axis(true);
-    by_vectors_ = across || along;
-    const std::optional<Axis>& by_lanes = across ? across : along;
+    find_lanes();
     const auto shared = [&](const Axis& axis, std::int64_t kept) {
-      const bool unit = by_lanes && by_lanes->number == axis.number;
+      const bool unit = lanes_along_ && lanes_along_->number == axis.number;
       return SharedAxis{axis.number, unit ? kLanes : 1, kept, picoseconds()};
     };
     // The first axis that is long enough for many parts, else the longest one.
@@ -116,32 +117,43 @@ class LoopWriter {
   }
   DType element(std::size_t output = 0) const { return loop_.ops[loop_.outputs[output].reg].dtype; }
 
-  /// The innermost axis, if its elements can be computed by vectors: all is loaded from neighbours,
-  /// or the same for all, or counted, and every operation exists on vectors.
-  std::optional<Axis> vector_axis(bool along) {
-    if (axes_.empty() || loop_.result_index_count || loop_.combine) return std::nullopt;
-    const Axis inner = axes_.back();
-    if (inner.folded != along) return std::nullopt;
+  /// Whether elements along this axis can be computed by vectors: all is loaded from neighbours, or
+  /// the same for all, or counted, and every operation exists on vectors. A loop that folds nothing
+  /// must store neighbours too.
+  bool has_lanes(const Axis& inner) {
+    if (loop_.result_index_count || loop_.combine) return false;
     // Short rows are better computed element by element.
-    if (is_number(extent(inner)) && std::stoll(extent(inner)) < kLanes) return std::nullopt;
+    if (is_number(extent(inner)) && std::stoll(extent(inner)) < kLanes) return false;
     std::size_t stream = 0;
     for (const Loop::Op& op : loop_.ops) {
       if (op.kind == Kind::op) {
         DType in[3];
         const std::size_t n = operands(op, in);
-        if (!can_write(*op.def, {in, n}, op.dtype, {kLanes, true})) return std::nullopt;
+        if (!can_write(*op.def, {in, n}, op.dtype, {kLanes, true})) return false;
         continue;
       }
       if (op.kind == Kind::literal) continue;
-      if (op.index_count) return std::nullopt;
+      if (op.index_count) return false;
       const IrValue step = stride(stream++, inner);
       const bool fits = op.kind == Kind::position ? is_short(step) : step == "0" || step == "1";
-      if (!fits) return std::nullopt;
+      if (!fits) return false;
     }
-    for (std::size_t k = first_output_; k < streams_.size() && !along; ++k) {
-      if (stride(k, inner) != "1") return std::nullopt;
+    for (std::size_t k = first_output_; k < streams_.size() && !loop_.fold; ++k) {
+      if (stride(k, inner) != "1") return false;
     }
-    return inner;
+    return true;
+  }
+  /// The innermost axis; but a fold may have any of its kept axes there, so that one visit to what
+  /// is far apart along the folded ones serves all lanes.
+  void find_lanes() {
+    if (axes_.empty()) return;
+    if (has_lanes(axes_.back())) {
+      lanes_along_ = axes_.back();
+    } else if (loop_.fold) {
+      const auto kept = std::find_if(axes_.rbegin(), axes_.rend(),
+                                     [&](const Axis& a) { return !a.folded && has_lanes(a); });
+      if (kept != axes_.rend()) lanes_along_ = *kept;
+    }
   }
   /// A number of which a few multiples are numbers.
   static bool is_short(const IrValue& v) {
@@ -177,10 +189,10 @@ class LoopWriter {
   /// What an element takes: rough numbers, of which only the ratio to what it costs to wake a
   /// thread matters.
   std::int64_t picoseconds() {
-    const std::int64_t simple = by_vectors_ ? 20 : 300, function = by_vectors_ ? 400 : 6000;
+    const std::int64_t simple = lanes_along_ ? 20 : 300, function = lanes_along_ ? 400 : 6000;
     std::int64_t sum = 0;
     for (const Loop::Op& op : loop_.ops) {
-      if (op.kind == Kind::load) sum += op.index_count ? 1000 : by_vectors_ ? 100 : 300;
+      if (op.kind == Kind::load) sum += op.index_count ? 1000 : lanes_along_ ? 100 : 300;
       if (op.kind != Kind::op) continue;
       DType in[3];
       const std::size_t n = operands(op, in);
@@ -188,7 +200,7 @@ class LoopWriter {
           has_math(*op.def, in[0]) || !can_write(*op.def, {in, n}, op.dtype, {kLanes, true});
       sum += calls ? function : simple;
     }
-    return sum + (by_vectors_ ? 100 : 300) * static_cast<std::int64_t>(loop_.outputs.size());
+    return sum + (lanes_along_ ? 100 : 300) * static_cast<std::int64_t>(loop_.outputs.size());
   }
 
   /// for (i = from; i < to; i += step) body(i)
@@ -224,25 +236,32 @@ class LoopWriter {
     }
     return r;
   }
-  /// Runs through all axes from `k` on; `by_vectors`, which is the last one, by kLanes elements and
+  /// Runs through all axes from `k` on; the last one by kLanes elements, where that can be, and
   /// then what is left one by one.
-  void nest(std::size_t k, const At& at, const Body& body, const std::optional<Axis>& by_vectors) {
+  void nest(std::size_t k, const At& at, const Body& body) {
     if (k == axes_.size()) return body(at, 1);
     const Axis axis = axes_[k];
-    if (by_vectors && k + 1 == axes_.size()) {
-      return by_lanes(axis, [&](const IrValue& i, int lanes) { body(moved(at, axis, i), lanes); });
+    if (lanes_along_ && k + 1 == axes_.size()) {
+      return by_lanes(axis, {kLanes},
+                      [&](const IrValue& i, int lanes) { body(moved(at, axis, i), lanes); });
     }
-    count("0", trips(axis), 1,
-          [&](const IrValue& i) { nest(k + 1, moved(at, axis, i), body, by_vectors); });
+    count("0", trips(axis), 1, [&](const IrValue& i) { nest(k + 1, moved(at, axis, i), body); });
   }
-  void by_lanes(const Axis& axis, const std::function<void(const IrValue&, int)>& body) {
+  /// By as many elements at once as `steps` say, one after the other, then what is left one by one.
+  void by_lanes(const Axis& axis, std::initializer_list<int> steps,
+                const std::function<void(const IrValue&, int)>& body) {
     const IrValue n = trips(axis), all = extent(axis);
     const std::int64_t known = is_number(all) ? std::stoll(all) : 1;
-    const IrValue whole = known % kLanes == 0 ? n
-                          : is_number(n)      ? std::to_string(known / kLanes * kLanes)
-                                              : w_.let(format("and i64 {}, {}", n, -kLanes));
-    count("0", whole, kLanes, [&](const IrValue& i) { body(i, kLanes); });
-    if (whole != n) count(whole, n, 1, [&](const IrValue& i) { body(i, 1); });
+    IrValue from = "0";
+    for (const int lanes : steps) {
+      // A part of an axis of whole vectors has whole vectors too.
+      const IrValue to = lanes == kLanes && known % kLanes == 0 ? n
+                         : is_number(n) ? std::to_string(known / lanes * lanes)
+                                        : w_.let(format("and i64 {}, {}", n, -lanes));
+      if (to != from) count(from, to, lanes, [&](const IrValue& i) { body(i, lanes); });
+      from = to;
+    }
+    if (from != n) count(from, n, 1, [&](const IrValue& i) { body(i, 1); });
   }
 
   // ---- elements ----
@@ -340,7 +359,7 @@ class LoopWriter {
           if (op.index_count) {
             regs_[i] = guarded_load(op, stream, at[stream]);
           } else {
-            const bool all_same = lanes > 1 && stride(stream, axes_.back()) == "0";
+            const bool all_same = lanes > 1 && stride(stream, *lanes_along_) == "0";
             const int wide = all_same ? 1 : lanes;
             regs_[i] = load(op.dtype, address(stream, op.array, op.dtype, at[stream]), wide);
             if (all_same) regs_[i] = spread(op.dtype, regs_[i], lanes);
@@ -353,7 +372,7 @@ class LoopWriter {
           IrValue in[3];
           for (std::size_t k = 0; k < n; ++k) in[k] = regs_[op.args[k]];
           regs_[i] = write_op(w_, source_, *op.def, op.attr, {in, n}, {types, n}, op.dtype,
-                              {lanes, by_vectors_});
+                              {lanes, lanes_along_.has_value()});
           break;
         }
       }
@@ -364,7 +383,7 @@ class LoopWriter {
     return range_ ? w_.add(at[stream], stream_parameter(stream)) : at[stream];
   }
   IrValue position(DType t, const IrValue& at, int lanes, std::size_t stream) {
-    const IrValue step = lanes == 1 ? "0" : stride(stream, axes_.back());
+    const IrValue step = lanes == 1 ? "0" : stride(stream, *lanes_along_);
     if (step == "0") return spread(t, write_convert(w_, DType::i64, t, at, 1), lanes);
     std::string ramp;
     for (int k = 0; k < lanes; ++k) {
@@ -416,7 +435,7 @@ class LoopWriter {
     const DType t = loop_.fold->accumulator;
     const DType types[] = {t, t};
     const IrValue in[] = {a, b};
-    return write_op(w_, source_, *fold_, nullptr, in, types, t, {lanes, by_vectors_});
+    return write_op(w_, source_, *fold_, nullptr, in, types, t, {lanes, lanes_along_.has_value()});
   }
   void accumulate(const IrValue& acc, const IrValue& v, int lanes) {
     const std::string type = accumulator(lanes);
@@ -427,22 +446,23 @@ class LoopWriter {
 
   void run_fold() {
     std::vector<Axis> kept, reduced;
-    for (const Axis& a : axes_) (a.folded ? reduced : kept).push_back(a);
-    const std::optional<Axis> across = vector_axis(false), along = vector_axis(true);
-    by_vectors_ = across || along;
+    for (const Axis& a : axes_) {
+      if (!(across() && a.number == lanes_along_->number)) (a.folded ? reduced : kept).push_back(a);
+    }
+    if (across()) kept.push_back(*lanes_along_);
     auto order = kept;
     order.insert(order.end(), reduced.begin(), reduced.end());
-    fold_nest(order, 0, kept.size(), at_, across, along);
+    fold_nest(order, 0, kept.size(), at_);
   }
+  bool across() const { return lanes_along_ && !lanes_along_->folded; }
+  bool along() const { return lanes_along_ && lanes_along_->folded; }
   /// The kept axes of `order`, then one fold over the others.
-  void fold_nest(const std::vector<Axis>& order, std::size_t k, std::size_t kept, const At& at,
-                 const std::optional<Axis>& across, const std::optional<Axis>& along) {
-    if (k == kept) return fold_all(order, k, {at}, 1, along);
-    if (across && k + 1 == kept) return fold_lanes(order, k, {at});
-    if (across && k + 2 == kept && reuses(order[k])) return fold_rows(order, k, at);
-    count("0", trips(order[k]), 1, [&](const IrValue& i) {
-      fold_nest(order, k + 1, kept, moved(at, order[k], i), across, along);
-    });
+  void fold_nest(const std::vector<Axis>& order, std::size_t k, std::size_t kept, const At& at) {
+    if (k == kept) return fold_all(order, k, {at}, 1);
+    if (across() && k + 1 == kept) return fold_lanes(order, k, {at});
+    if (across() && k + 2 == kept && reuses(order[k])) return fold_rows(order, k, at);
+    count("0", trips(order[k]), 1,
+          [&](const IrValue& i) { fold_nest(order, k + 1, kept, moved(at, order[k], i)); });
   }
   /// Whether something that is read is the same all along an axis: as in a product of matrices.
   bool reuses(const Axis& axis) {
@@ -471,11 +491,17 @@ class LoopWriter {
     if (whole == n) return;
     count(whole, n, 1, [&](const IrValue& i) { fold_lanes(order, k + 1, {moved(at, axis, i)}); });
   }
-  /// The last kept axis by lanes.
+  /// The last kept axis by lanes. Of one row whose elements take little work several vectors at
+  /// once: along a folded axis the next elements are far away, and each visit should pay off.
   void fold_lanes(const std::vector<Axis>& order, std::size_t k, const std::vector<At>& rows) {
-    by_lanes(order[k], [&](const IrValue& i, int lanes) {
-      fold_all(order, k + 1, moved(rows, order[k], i), lanes, std::nullopt);
-    });
+    const auto body = [&](const IrValue& i, int lanes) {
+      fold_all(order, k + 1, moved(rows, order[k], i), lanes);
+    };
+    if (rows.size() == 1 && loop_.ops.size() <= kFewOps) {
+      by_lanes(order[k], {kVectorsAtOnce * kLanes, kLanes}, body);
+    } else {
+      by_lanes(order[k], {kLanes}, body);
+    }
   }
   std::vector<At> moved(const std::vector<At>& rows, const Axis& axis, const IrValue& i) {
     std::vector<At> r;
@@ -484,7 +510,7 @@ class LoopWriter {
   }
   /// One fold per row over the axes of `order` from `k` on.
   void fold_all(const std::vector<Axis>& order, std::size_t k, const std::vector<At>& rows,
-                int lanes, const std::optional<Axis>& along) {
+                int lanes) {
     const std::string type = accumulator(lanes);
     std::vector<IrValue> accs;
     for (std::size_t r = 0; r < rows.size(); ++r) {
@@ -492,7 +518,7 @@ class LoopWriter {
       w_.line("store " + type + " " + start_value(lanes) + ", ptr " + accs.back());
     }
     IrValue wide;
-    if (along) {
+    if (along()) {
       const std::string many = accumulator(kLanes);
       wide = w_.variable(many);
       w_.line("store " + many + " " + start_value(kLanes) + ", ptr " + wide);
@@ -500,8 +526,17 @@ class LoopWriter {
     reduce(order, k, rows, lanes, accs, wide);
     for (std::size_t row = 0; row < rows.size(); ++row) {
       const IrValue r = with_wide(w_.let("load " + type + ", ptr " + accs[row]), wide);
-      write(element(), narrowed(w_, element(), r, lanes), output_address(0, rows[row].back()),
-            lanes);
+      write_result(narrowed(w_, element(), r, lanes), rows[row].back(), lanes);
+    }
+  }
+  /// Lanes that are no neighbours in the result are written one by one.
+  void write_result(const IrValue& v, const IrValue& at, int lanes) {
+    const IrValue step = lanes > 1 ? stride(first_output_, *lanes_along_) : "1";
+    if (step == "1") return write(element(), v, output_address(0, at), lanes);
+    for (int k = 0; k < lanes; ++k) {
+      const IrValue one = w_.let(
+          format("extractelement {} {}, i64 {}", ir_vector(ir_type(element()), lanes), v, k));
+      write(element(), one, output_address(0, w_.add(at, w_.mul(step, std::to_string(k)))), 1);
     }
   }
   /// One element and kLanes of them in memory, if there are any, folded.
@@ -539,7 +574,7 @@ class LoopWriter {
     }
     const Axis axis = order[k];
     if (!wide.empty() && k + 1 == order.size()) {
-      return by_lanes(axis, [&](const IrValue& i, int n) {
+      return by_lanes(axis, {kLanes}, [&](const IrValue& i, int n) {
         accumulate(n == 1 ? accs[0] : wide, value(moved(rows[0], axis, i), n), n);
       });
     }
@@ -558,7 +593,7 @@ class LoopWriter {
   At at_;
   const ir::OpDef* fold_ = nullptr;
   std::int64_t copies_ = 1;
-  bool by_vectors_ = false;
+  std::optional<Axis> lanes_along_;  ///< what is computed by vectors, if anything is
 };
 
 }  // namespace

@@ -224,7 +224,8 @@ def versions(options):
     processor = re.search(r"model name\s*:\s*(.*)", pathlib.Path("/proc/cpuinfo").read_text())[1]
     vector = "AVX-512" if " avx512f" in pathlib.Path("/proc/cpuinfo").read_text() else "AVX2"
     line = "from importlib.metadata import version as v; print(*(f'{p} {v(p)}' for p in %r), sep=', ')"
-    return (f"{processor} ({vector}), {os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}; "
+    build = re.search(r"CMAKE_BUILD_TYPE:\w+=(\w+)", (options.build / "CMakeCache.txt").read_text())[1]
+    return (f"{processor} ({vector}), {os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}; {build}, "
             f"{of(['g++', '--version']).splitlines()[0]}; "
             f"{of([ROOT / '.venv/bin/python', '-c', line % (['jax'],)])}, "
             f"{of([options.python, '-c', line % (['torch', 'mlx'],)])}; "

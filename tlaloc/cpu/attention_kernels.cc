@@ -19,7 +19,7 @@ using V = hn::Vec<D>;
 constexpr std::int64_t kLanes = hn::MaxLanes(D());
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-/// x = n log 2 + r, exp(x) = 2^n exp(r), as generate_math.cc has it.
+/// x = n log 2 + r, exp(x) = 2^n exp(r); minimax coefficients of Cephes' expf.
 HWY_INLINE V exp_of(V x) {
   const D d;
   const hn::RebindToSigned<D> whole;
@@ -46,7 +46,7 @@ HWY_INLINE V exp_of(V x) {
   return hn::IfThenElse(hn::IsNaN(x), x, p);
 }
 
-/// As generate_math.cc has it: a polynomial near 0, 1 - 2 / (exp(2 |x|) + 1) elsewhere.
+/// Cephes' polynomial near 0, 1 - 2 / (exp(2 |x|) + 1) elsewhere.
 HWY_INLINE V tanh_of(V x) {
   const D d;
   const V size = hn::Abs(x), z = hn::Mul(x, x);

@@ -135,6 +135,36 @@ TEST_F(AheadOfTime, GradientsOfANetworkOnEveryCpu) {
   }
 }
 
+/// Numbers whose products and sums f32 has exactly, so that only the result is rounded, once.
+HostArray short_floats(DType t, Extents extents, std::int64_t step) {
+  HostArray a(t, std::move(extents));
+  auto fill = [&]<class T>(std::span<T> to) {
+    for (std::size_t i = 0; i < to.size(); ++i) {
+      const auto k = static_cast<std::int64_t>(i) * step % 255 - 127;
+      to[i] = static_cast<T>(static_cast<float>(k) / 64);
+    }
+  };
+  if (t == DType::f16) fill(a.as_mutable<Half>());
+  if (t == DType::bf16) fill(a.as_mutable<BFloat16>());
+  return a;
+}
+
+TEST_F(AheadOfTime, ProductsOfShortFloatsAreRoundedOnce) {
+  // Result and rhs along rows, along columns, and with a batch.
+  const ops::DotDims dims[] = {{{}, {}, {1}, {0}}, {{}, {}, {0}, {1}}, {{0}, {1}, {1}, {0}}};
+  for (const DType t : {DType::bf16, DType::f16}) {
+    // x86-64-v3 is what has instructions for f16.
+    if (t == DType::f16 && !__builtin_cpu_supports("avx2")) continue;
+    for (const ops::DotDims& d : dims) {
+      const GraphRef g =
+          graph_of({Type::get(t, {64, 64}), Type::get(t, {64, 64})},
+                   [&](const Vals& p) -> Vals { return {ops::dot_general(p[0], p[1], d)}; });
+      expect_interpreters(g, {short_floats(t, {64, 64}, 37), short_floats(t, {64, 64}, 101)}, 0,
+                          t == DType::f16 ? "x86-64-v3" : "x86-64-v2");
+    }
+  }
+}
+
 /// Padding that is met, cropped and dilated; groups; a kernel read from its end; infinities there.
 TEST_F(AheadOfTime, Convolutions) {
   const ops::ConvAttrs plain = ops::plain_convolution(2);

@@ -6,6 +6,8 @@
 #include "tlaloc/base/checked.h"
 #include "tlaloc/base/error.h"
 #include "tlaloc/cpu/contraction.h"
+#include "tlaloc/cpu/generate_convert.h"
+#include "tlaloc/ops/elementwise_arith.h"
 #include "tlaloc/ops/rows.h"
 
 namespace tlaloc::cpu {
@@ -111,6 +113,12 @@ bool contains(const AxisList& axes, std::int64_t axis) {
   return std::ranges::find(axes, axis) != axes.end();
 }
 
+/// The element, converted if it has another type.
+ExprRef as(DType t, ExprRef e) {
+  if (e->dtype == t) return e;
+  return apply(ops::rows::Convert, ir::make_attr(ops::ConvertAttrs{t}), t, {std::move(e)});
+}
+
 }  // namespace
 
 void emit_dot_as_loop(Emitter& e, const Value& lhs, const Value& rhs, const ops::DotDims& dims,
@@ -152,12 +160,24 @@ void emit_dot_as_loop(Emitter& e, const Value& lhs, const Value& rhs, const ops:
   }
   add_pairs(dims.lhs_contract, dims.rhs_contract);
   if (rows) add_free(free.back());
-  const DType t = a.type.dtype();
-  const Type type = Type::get(t, space);
-  const ExprRef x = read(t, a.expr->storage, {a.expr->at.offset, a_strides});
-  const ExprRef y = read(t, b.expr->storage, {b.expr->at.offset, b_strides});
-  const Value product{type, apply(ops::rows::Mul, nullptr, t, {x, y})};
-  e.fold(product, *find_fold(ops::rows::ReduceSum, t), contracted, target, "dot_general");
+  // Elements of 16 bits are multiplied and added in f32, and rounded once at the end.
+  const DType t = a.type.dtype(), wide = computed_as(t);
+  auto element = [&](const Value& v, std::vector<Dim> strides) {
+    return as(wide, read(t, v.expr->storage, {v.expr->at.offset, std::move(strides)}));
+  };
+  const Value product{
+      Type::get(wide, space),
+      apply(ops::rows::Mul, nullptr, wide, {element(a, a_strides), element(b, b_strides)})};
+  const Fold& sum = *find_fold(ops::rows::ReduceSum, wide);
+  if (wide == t) return e.fold(product, sum, contracted, target, "dot_general");
+  std::vector<Dim> kept;
+  for (std::size_t i = 0; i < space.size(); ++i) {
+    if (!contains(contracted, static_cast<std::int64_t>(i))) kept.push_back(space[i]);
+  }
+  const Type type = Type::get(wide, kept);
+  const Value sums = dense_value(type, e.storage(type));
+  e.fold(product, sum, contracted, {sums.expr->storage, sums.expr->at}, "dot_general");
+  e.compute({type.with_dtype(t), as(t, sums.expr)}, target, "dot_general");
 }
 
 void emit_dot(Emitter& e, const Value& lhs, const Value& rhs, const ops::DotDims& dims,

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
+#include <fstream>
 #include <functional>
 #include <limits>
 #include <set>
@@ -300,10 +302,54 @@ TEST_F(AheadOfTime, WhatStandsNotAloneIsRefused) {
   const GraphRef plain = graph_of({f64()}, [](const Vals& p) -> Vals { return {p[0] + p[0]}; });
   EXPECT_THAT(refusal(plain, {.function = "2f"}),
               HasSubstr("TL-AOT-002: compile_ahead: '2f' is no name of a function in C"));
-  EXPECT_THAT(refusal(plain, {.function = "double"}), HasSubstr("TL-AOT-002"));
-  EXPECT_THAT(refusal(plain, {.function = "expf"}), HasSubstr("TL-AOT-002"));
   EXPECT_THAT(refusal(plain, {.function = "f", .cpu = "z80"}),
               HasSubstr("TL-AOT-002: compile_ahead: 'z80' is no CPU; take one of native, x86-64"));
+}
+
+TEST_F(AheadOfTime, NamesThatProgramsHaveAlreadyAreRefused) {
+  const GraphRef g = graph_of({f64()}, [](const Vals& p) -> Vals { return {p[0] + p[0]}; });
+  for (const char* name : {"double", "_Bool", "__builtin_memcpy", "int64_t", "co_await", "linux"}) {
+    EXPECT_THAT(refusal(g, {.function = name}), HasSubstr("is no name of a function in C")) << name;
+  }
+  for (const char* name : {"main", "memset", "malloc", "exp", "expf", "sinl", "write", "fork"}) {
+    EXPECT_THAT(refusal(g, {.function = name}), HasSubstr("is a name of the C library's")) << name;
+  }
+  for (const char* name : {"F", "Loss", "mallocf", "f_1"}) {
+    EXPECT_EQ(refusal(g, {.function = name}), "") << name;
+  }
+}
+
+/// The header, behind headers that define much, with names that C or C++ does not take; twice, as
+/// names of two functions may differ in capitals alone.
+TEST_F(AheadOfTime, HeadersTakeAnyName) {
+  const std::vector<std::string> names{
+      "_Bool",   "_Generic", "__x",    "typeof",  "wchar_t",       "char8_t", "co_yield", "bitand",
+      "int64_t", "uint8_t",  "linux",  "unix",    "INT64_MAX",     "F_OK",    "I",        "NULL",
+      "scratch", "errno",    "and_eq", "complex", "static_assert", "9",       "__",       "W1"};
+  const Symbol n = Symbol::fresh("int32_t");
+  const GraphRef g = graph_of(std::vector<Type>(names.size(), f64({n})),
+                              [](const Vals& p) -> Vals { return {p[0] + p[1]}; });
+  const cpu::testing::TemporaryFolder folder;
+  const std::string path = folder.path();
+  std::ofstream program(path + "/program.c");
+  program << "#include <complex.h>\n#include <errno.h>\n#include <stdio.h>\n"
+             "#include <unistd.h>\n";
+  for (const char* function : {"f", "F", "r"}) {
+    const auto code = cpu::compile_ahead(g, {.function = function, .params = names});
+    EXPECT_THAT(code.header, HasSubstr("const double* W1,"));
+    const std::string file = std::string("header_of_") + function + ".h";
+    std::ofstream(path + "/" + file) << code.header;
+    program << "#include \"" << file << "\"\nint use_" << function << "(void);\nint use_"
+            << function << "(void) { return " << function << "_status_ok + (int)" << function
+            << "_scratch_bytes(1); }\n";
+  }
+  program.close();
+  for (const char* compiler : {"cc -std=c99", "cc", "c++ -x c++ -std=gnu++20"}) {
+    const std::string command = std::string(compiler) +
+                                " -Wall -Wextra -Wpedantic -Werror -fsyntax-only " + path +
+                                "/program.c";
+    EXPECT_EQ(std::system(command.c_str()), 0) << command;
+  }
 }
 
 /// Random graphs: what is not refused gives the interpreter's results.

@@ -44,7 +44,7 @@ int main(void) {
   double gw[6], gb[2];
   const int64_t bytes = loss_gradient_scratch_bytes(2);
   void* scratch = malloc((size_t)bytes);
-  if (loss_gradient(2, w, b, x, gw, gb, scratch, bytes) != LOSS_GRADIENT_OK) return 1;
+  if (loss_gradient(2, w, b, x, gw, gb, scratch, bytes) != loss_gradient_status_ok) return 1;
   for (int i = 0; i < 6; ++i) printf("%.17g\n", gw[i]);
   for (int i = 0; i < 2; ++i) printf("%.17g\n", gb[i]);
   free(scratch);

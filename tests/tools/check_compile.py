@@ -24,8 +24,8 @@ int main(void) {
   float y[6];
   const int64_t bytes = layer_scratch_bytes(2);
   void* scratch = malloc((size_t)bytes);
-  if (layer(2, x, w, y, scratch, bytes) != LAYER_OK) return 1;
-  if (layer(2, x, w, y, scratch, 0) != LAYER_SCRATCH_TOO_SMALL) return 2;
+  if (layer(2, x, w, y, scratch, bytes) != layer_status_ok) return 1;
+  if (layer(2, x, w, y, scratch, 0) != layer_status_scratch_too_small) return 2;
   for (int i = 0; i < 6; ++i) printf("%.9g\\n", y[i]);
   free(scratch);
   return 0;

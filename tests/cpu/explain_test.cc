@@ -95,6 +95,31 @@ TEST_F(Explain, SizesAreGivenOrMissing) {
   }
 }
 
+/// A report on sizes that no run accepts would be one on nothing.
+TEST_F(Explain, SizesThatNoRunAcceptsAreRefused) {
+  const Symbol n = Symbol::fresh({.name = "n", .lower = 4, .upper = 8, .multiple_of = 4});
+  const Symbol m = Symbol::fresh("m");
+  const auto bound =
+      cpu::cpu_backend()
+          .compile(graph_of({f32({n}), f32({m}), f32({Dim(m) - 2})},
+                            [](const Vals& p) -> Vals { return {p[0] + p[1], p[2]}; }))
+          ->bind({});
+  auto refusal = [&](std::int64_t of_n, std::int64_t of_m) -> std::string {
+    try {
+      bound->explain({.inputs = {}, .dims = {{n.id(), of_n}, {m.id(), of_m}}});
+    } catch (const UserError& e) {
+      return e.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(refusal(8, 8), "");
+  EXPECT_THAT(refusal(12, 12),
+              HasSubstr("TL-SHAPE-005: f: n = 12 (axis 0 of argument 0) is above"));
+  EXPECT_THAT(refusal(6, 6), HasSubstr("is not a multiple of 4"));
+  EXPECT_THAT(refusal(4, 1), HasSubstr("TL-SIZE-001: f: the size m-2 of f32[m-2] is -1"));
+  EXPECT_THAT(refusal(4, 8), HasSubstr("TL-SHAPE-001"));
+}
+
 TEST_F(Explain, WhatHasNoKernelSaysWhy) {
   const GraphRef crop = graph_of({f32({8})}, [](const Vals& p) -> Vals {
     const Dim low[] = {-1}, zero[] = {0};
@@ -104,12 +129,12 @@ TEST_F(Explain, WhatHasNoKernelSaysWhy) {
   EXPECT_THAT(r.kernels, Contains(Field(&KernelReport::runs_on, "reference")));
   EXPECT_THAT(r.text(), HasSubstr("it may crop, which its kernel does not do"));
   // Elements without code: precompiled, in a program that is compiled.
-  const GraphRef inverse =
-      graph_of({f64({100})}, [](const Vals& p) -> Vals { return {ops::erf_inv(p[0])}; });
-  const Report h = explained(inverse);
+  const GraphRef power = graph_of({Type::get(DType::i32, {100})},
+                                  [](const Vals& p) -> Vals { return {ops::pow(p[0], p[0])}; });
+  const Report h = explained(power);
   EXPECT_EQ(h.code, "compiled code");
   EXPECT_EQ(h.kernels[0].runs_on, "precompiled kernel");
-  EXPECT_EQ(h.kernels[0].reason, "erf_inv has no code for these elements");
+  EXPECT_EQ(h.kernels[0].reason, "pow has no code for these elements");
   // A program that is not compiled says that once.
   const Report once = explained(
       layer(4),

@@ -232,6 +232,7 @@ class CpuBound final : public Bound {
       }
       entry.push_back(it->second);
     }
+    check_sizes(*compiled_->graph, entry);
     const std::vector<std::int64_t> dims = split_ ? main_dims(entry) : entry;
     return (split_ ? *main_ : compiled_->runner)
         .explain({.args = {}, .donated = {}, .dims = dims, .options = &run}, false);

@@ -147,6 +147,36 @@ std::vector<std::int64_t> bind_arguments(const Graph& g, std::span<const HostArr
   return sizes;
 }
 
+void check_sizes(const Graph& g, std::span<const std::int64_t> sizes) {
+  const auto dims = g.dims();
+  const auto known = [&](Dim d) {
+    bool all = true;
+    if (!d.is_constant()) {
+      d.each_symbol([&](ir::Symbol s) { all = all && std::ranges::find(dims, s) != dims.end(); });
+    }
+    return all;
+  };
+  const SizeOf size_of = [&](Dim d) {
+    return d.is_constant() ? d.constant() : d.evaluate([&](ir::Symbol s) {
+      return sizes[static_cast<std::size_t>(std::ranges::find(dims, s) - dims.begin())];
+    });
+  };
+  for (ir::Symbol s : dims) check_facts(g, s, size_of);
+  for (std::size_t k = 0; k < g.param_count(); ++k) {
+    const ir::Type t = g.type(static_cast<ValueId>(k));
+    for (int axis = 0; axis < t.rank(); ++axis) {
+      const std::int64_t n = size_of(t.dim(axis));
+      if (n < 0) throw_negative_size(t, axis, n, g.name().c_str());
+    }
+  }
+  for (const ir::Constraint& c : g.constraints()) {
+    if (!known(c.a) || !known(c.b)) continue;  // only a run knows
+    const std::int64_t a = size_of(c.a), b = size_of(c.b);
+    const bool holds = c.kind == ir::Constraint::Kind::equal ? a == b : a <= b;
+    if (!holds) throw_constraint(g, c, size_of);
+  }
+}
+
 ArgumentBinder::ArgumentBinder(ir::GraphRef g) : graph_(std::move(g)) {
   const auto dims = graph_->dims();
   for (ir::Symbol s : dims) {

@@ -21,6 +21,10 @@ using SizeOf = std::function<std::int64_t(ir::Dim)>;
 std::vector<std::int64_t> bind_arguments(const ir::Graph& g, std::span<const HostArray> args,
                                          const DimValues& given);
 
+/// Whether arguments of such sizes exist, for sizes that no arguments gave: UserError TL-SHAPE-005,
+/// TL-SIZE-001 (a param's size would be negative), TL-SHAPE-001 (sizes do not agree).
+void check_sizes(const ir::Graph& g, std::span<const std::int64_t> sizes);
+
 /// bind_arguments for a graph that is called often: what there is to check is listed once.
 class ArgumentBinder {
  public:

@@ -55,8 +55,9 @@ def main():
         expect(code == 1 and message in err, f"{arguments}: {code} {err}")
     code, out, err = call(module="graph")
     expect(code == 1 and "<stdin>:1:6: TL-TEXT-001" in err, f"a broken module: {err}")
-    run = subprocess.run([sys.argv[1], "explain", "no/such/file"], stderr=subprocess.PIPE, text=True)
-    expect(run.returncode == 1 and "TL-FILE-001: tlaloc: can't read no/such/file" in run.stderr, run.stderr)
+    for path in "no/such/file", "/":
+        run = subprocess.run([sys.argv[1], "explain", path], stderr=subprocess.PIPE, text=True)
+        expect(run.returncode == 1 and f"TL-FILE-001: tlaloc: can't read {path}" in run.stderr, run.stderr)
     run = subprocess.run([sys.argv[1]], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     expect(run.returncode != 0, "without a subcommand")
 

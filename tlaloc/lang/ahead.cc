@@ -1,29 +1,18 @@
 #include "tlaloc/lang/ahead.h"
 
-#include <fstream>
 #include <limits>
+#include <span>
 
 #include "tlaloc/base/error.h"
+#include "tlaloc/base/files.h"
 #include "tlaloc/cpu/ahead.h"
 #include "tlaloc/lang/closure_constants.h"
 #include "tlaloc/lang/leaves.h"
 
 namespace tlaloc {
-namespace {
-
-void write_file(const std::string& path, const void* data, std::size_t size) {
-  std::ofstream out(path, std::ios::binary);
-  out.write(static_cast<const char*>(data), static_cast<std::streamsize>(size));
-  out.close();
-  if (out) return;
-  throw EnvironmentError({"TL-FILE-001", "compile_ahead", "can't write " + path, "", {}});
-}
-
-}  // namespace
-
 void AheadCode::write(const std::string& object_path, const std::string& header_path) const {
-  write_file(object_path, object.data(), object.size());
-  write_file(header_path, header.data(), header.size());
+  write_files("compile_ahead",
+              {{object_path, object}, {header_path, std::as_bytes(std::span(header))}});
 }
 
 namespace core {

@@ -1,21 +1,10 @@
-#include <fstream>
+#include <span>
 
-#include "tlaloc/base/error.h"
+#include "tlaloc/base/files.h"
 #include "tlaloc/cpu/ahead.h"
 #include "tools/tlaloc/module.h"
 
 namespace tlaloc::command {
-namespace {
-
-void write(const std::string& path, const char* data, std::size_t size) {
-  std::ofstream out(path, std::ios::binary);
-  out.write(data, static_cast<std::streamsize>(size));
-  out.close();
-  if (out) return;
-  throw EnvironmentError({"TL-FILE-001", "tlaloc", "can't write " + path, "", {}});
-}
-
-}  // namespace
 
 void compile(const CompileArguments& a) {
   const ir::GraphRef g = read_module(a.module);
@@ -23,8 +12,9 @@ void compile(const CompileArguments& a) {
   options.function = a.function.empty() ? g->name() : a.function;
   options.cpu = a.cpu;
   const cpu::AheadCode code = cpu::compile_ahead(g, options);
-  write(a.object, reinterpret_cast<const char*>(code.object.data()), code.object.size());
-  if (!a.header.empty()) write(a.header, code.header.data(), code.header.size());
+  std::vector<FileContent> files{{a.object, code.object}};
+  if (!a.header.empty()) files.push_back({a.header, std::as_bytes(std::span(code.header))});
+  write_files("tlaloc", files);
 }
 
 }  // namespace tlaloc::command

@@ -16,7 +16,12 @@ ir::GraphRef read_module(const std::string& path) {
   std::ifstream file;
   if (path != "-") file.open(path);
   std::istream& in = path == "-" ? std::cin : file;
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  std::string text;
+  try {
+    text.assign(std::istreambuf_iterator<char>(in), {});
+  } catch (const std::ios_base::failure&) {  // of reading a folder
+    in.setstate(std::ios_base::badbit);
+  }
   if (!in || (path != "-" && !file.is_open())) {
     throw EnvironmentError({"TL-FILE-001", "tlaloc", "can't read " + path, "", {}});
   }

@@ -1,0 +1,90 @@
+#include "tlaloc/base/files.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "tlaloc/base/error.h"
+
+namespace tlaloc {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+class WriteFiles : public ::testing::Test {
+ protected:
+  WriteFiles() {
+    std::string name = (fs::temp_directory_path() / "tlaloc-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) std::abort();
+    folder_ = name;
+  }
+  ~WriteFiles() override { fs::remove_all(folder_); }
+
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  std::string text(const std::string& name) const {
+    std::stringstream all;
+    all << std::ifstream(path(name)).rdbuf();
+    return all.str();
+  }
+  std::size_t count() const {
+    return static_cast<std::size_t>(
+        std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
+  }
+  static FileContent content(const std::string& path, const std::string& text) {
+    return {path, std::as_bytes(std::span(text))};
+  }
+
+ private:
+  fs::path folder_;
+};
+
+std::string error(const std::vector<FileContent>& files) {
+  try {
+    write_files("test", files);
+  } catch (const EnvironmentError& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST_F(WriteFiles, WritesAllOfThem) {
+  const std::string one = "one", more = "more than one";
+  EXPECT_EQ(error({content(path("a"), more), content(path("b"), one)}), "");
+  EXPECT_EQ(error({content(path("a"), one)}), "");  // replaces what is there
+  EXPECT_EQ(text("a"), "one");
+  EXPECT_EQ(text("b"), "one");
+  EXPECT_EQ(count(), 2U);
+}
+
+TEST_F(WriteFiles, OrNone) {
+  const std::string before = "before", after = "after";
+  ASSERT_EQ(error({content(path("old"), before)}), "");
+  for (const std::string& bad : {path("no/such"), path("")}) {
+    EXPECT_THAT(
+        error({content(path("old"), after), content(path("new"), after), content(bad, after)}),
+        HasSubstr("TL-FILE-001: test: can't write " + bad));
+    EXPECT_EQ(text("old"), "before");
+    EXPECT_EQ(count(), 1U);
+  }
+}
+
+TEST_F(WriteFiles, LinksAndDevicesStayWhatTheyAre) {
+  const std::string text_of_all = "text";
+  ASSERT_EQ(error({content(path("file"), text_of_all)}), "");
+  fs::create_symlink("file", path("link"));
+  fs::create_symlink("/dev/null", path("null"));
+  const std::string other = "other";
+  EXPECT_EQ(error({content(path("link"), other), content(path("null"), other)}), "");
+  EXPECT_TRUE(fs::is_symlink(path("link")));
+  EXPECT_TRUE(fs::is_symlink(path("null")));
+  EXPECT_TRUE(fs::is_character_file("/dev/null"));
+  EXPECT_EQ(text("file"), "other");
+}
+
+}  // namespace
+}  // namespace tlaloc

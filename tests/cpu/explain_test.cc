@@ -95,6 +95,26 @@ TEST_F(Explain, SizesAreGivenOrMissing) {
   }
 }
 
+/// Sizes may be anything where one of them is 0, or nothing runs.
+TEST_F(Explain, SizesMayBeBeyondAllNumbers) {
+  const std::int64_t large = std::int64_t{1} << 40;
+  const Report product =
+      explained(graph_of({f32({0, 0}), f32({0, large, large})}, [](const Vals& p) -> Vals {
+        return {ops::dot_general(p[0], p[1], {{}, {}, {1}, {0}})};
+      }));
+  EXPECT_EQ(product.kernels[0].space, "0x0x1.21e+24");
+  // Counting what padding leaves of so many products would not end.
+  ops::ConvAttrs wide = ops::plain_convolution(1);
+  wide.low = wide.high = {large};
+  const GraphRef g = graph_of({f32({1, 1, 4}), f32({1, 1, large})}, [&](const Vals& p) -> Vals {
+    return {ops::convolution(p[0], p[1], wide)};
+  });
+  const Report conv = explained(g);
+  const auto kernel = std::ranges::find(conv.kernels, "matrix kernel", &KernelReport::runs_on);
+  ASSERT_NE(kernel, conv.kernels.end());
+  EXPECT_FALSE(kernel->flops);
+}
+
 /// A report on sizes that no run accepts would be one on nothing.
 TEST_F(Explain, SizesThatNoRunAcceptsAreRefused) {
   const Symbol n = Symbol::fresh({.name = "n", .lower = 4, .upper = 8, .multiple_of = 4});

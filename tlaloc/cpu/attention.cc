@@ -8,6 +8,7 @@
 
 #include "tlaloc/base/checked.h"
 #include "tlaloc/cpu/attention_passes.h"
+#include "tlaloc/cpu/count_text.h"
 #include "tlaloc/ir/region_ops.h"
 #include "tlaloc/ops/dim_quotient.h"
 
@@ -251,8 +252,8 @@ Cost attention_cost(const void* data, const std::int64_t* ints) {
   const double products = backward ? 3 * size(2) + 2 * size(3) : size(2) + size(3);
   Cost c;
   c.flops = 2 * heads * size(0) * size(1) * products;
-  c.space = std::to_string(static_cast<std::int64_t>(heads)) + " heads of " +
-            std::to_string(ints[0]) + "x" + std::to_string(ints[1]);
+  c.space =
+      count_text(heads) + " heads of " + std::to_string(ints[0]) + "x" + std::to_string(ints[1]);
   return c;
 }
 

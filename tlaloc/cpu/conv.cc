@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "tlaloc/base/checked.h"
@@ -62,6 +63,22 @@ bool is_full(const Spatial& s, std::int64_t stride, std::int64_t lhs_dilation,
          meet(s, stride, 1, (s.kernel - 1) * rhs_dilation).count == s.out;
 }
 
+/// How many pairs of a result and a position of the kernel meet elements along an axis; nullopt
+/// where counting them takes long: a report may be asked for on any sizes.
+std::optional<double> meetings(const Spatial& s, std::int64_t stride, std::int64_t lhs_dilation,
+                               std::int64_t rhs_dilation) {
+  constexpr std::int64_t kLarge = std::int64_t{1} << 31, kMost = std::int64_t{1} << 20;
+  for (std::int64_t n : {s.in, s.out, s.kernel, s.low, stride, lhs_dilation, rhs_dilation}) {
+    if (n <= -kLarge || n >= kLarge) return std::nullopt;
+  }
+  if (s.kernel * std::min(s.out, lhs_dilation) > kMost) return std::nullopt;
+  double count = 0;
+  for (std::int64_t k = 0; s.out > 0 && s.in > 0 && k < s.kernel; ++k) {
+    count += static_cast<double>(meet(s, stride, lhs_dilation, k * rhs_dilation).count);
+  }
+  return count;
+}
+
 Cost convolution_cost(const void* data, const std::int64_t* ints) {
   const Convolution& conv = *static_cast<const Convolution*>(data);
   const Ints& n = *reinterpret_cast<const Ints*>(ints);
@@ -69,20 +86,17 @@ Cost convolution_cost(const void* data, const std::int64_t* ints) {
   Cost c;
   c.updates = true;
   // Padding is never multiplied.
-  double products = static_cast<double>(n.batch) * static_cast<double>(n.out_features) *
-                    static_cast<double>(n.features);
+  std::optional<double> products = static_cast<double>(n.batch) *
+                                   static_cast<double>(n.out_features) *
+                                   static_cast<double>(n.features);
   c.space = std::to_string(n.batch) + " times";
   for (std::size_t i = 0; i < conv.strides.size(); ++i) {
     const Spatial& s = spatial[i];
-    double meetings = 0;
-    for (std::int64_t k = 0; s.out > 0 && s.in > 0 && k < s.kernel; ++k) {
-      const Meeting m = meet(s, conv.strides[i], conv.lhs_dilation[i], k * conv.rhs_dilation[i]);
-      meetings += static_cast<double>(m.count);
-    }
-    products *= meetings;
+    const auto here = meetings(s, conv.strides[i], conv.lhs_dilation[i], conv.rhs_dilation[i]);
+    products = products && here ? std::optional(*products * *here) : std::nullopt;
     c.space += (i == 0 ? " " : "x") + std::to_string(s.out);
   }
-  c.flops = 2 * products;
+  if (products) c.flops = 2 * *products;
   return c;
 }
 

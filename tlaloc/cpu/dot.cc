@@ -6,6 +6,7 @@
 #include "tlaloc/base/checked.h"
 #include "tlaloc/base/error.h"
 #include "tlaloc/cpu/contraction.h"
+#include "tlaloc/cpu/count_text.h"
 #include "tlaloc/cpu/generate_convert.h"
 #include "tlaloc/ops/elementwise_arith.h"
 #include "tlaloc/ops/rows.h"
@@ -65,9 +66,8 @@ Cost dot_cost(const void* data, const std::int64_t* ints) {
   Cost c;
   c.elements = {batch * m * k, batch * n * k, batch * m * n};
   c.flops = 2 * batch * m * n * k;
-  c.space = (dot.batch ? std::to_string(std::int64_t(batch)) + " times " : "") +
-            std::to_string(std::int64_t(m)) + "x" + std::to_string(std::int64_t(k)) + "x" +
-            std::to_string(std::int64_t(n));
+  c.space = (dot.batch ? count_text(batch) + " times " : "") + count_text(m) + "x" + count_text(k) +
+            "x" + count_text(n);
   return c;
 }
 

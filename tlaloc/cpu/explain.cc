@@ -1,6 +1,7 @@
 #include "tlaloc/cpu/explain.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <string>
 
@@ -124,7 +125,7 @@ class Explainer {
       for (Slot i : s.ints) ints.push_back(slots_[i]);
       cost = s.cost(s.data.get(), ints.data());
       k.space = cost.space;
-      if (cost.flops >= 0) k.flops = cost.flops;
+      if (cost.flops >= 0 && std::isfinite(cost.flops)) k.flops = cost.flops;
     }
     if (s.cost && !sized) return k;
     std::int64_t read = 0, written = 0;
@@ -134,8 +135,10 @@ class Explainer {
       if (!cost.elements.empty()) {
         const double exact = (i < cost.elements.size() ? cost.elements[i] : 0) *
                              double(byte_size(p_.storages[s.storages[i]].dtype));
-        // What is read by data may be any element, more than once.
-        n = static_cast<std::int64_t>(all ? std::min(exact, double(*all)) : std::min(exact, 9e18));
+        // What is read by data may be any element, more than once; and of products of sizes that
+        // are beyond all numbers, one may be 0.
+        const double most = std::min(all ? double(*all) : 9e18, 9e18);
+        n = static_cast<std::int64_t>(exact < most ? exact : most);
       }
       if (!n) return k;
       if (i < s.reads || cost.updates) read = checked_add(read, *n);

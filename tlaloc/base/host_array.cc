@@ -1,7 +1,5 @@
 #include "tlaloc/base/host_array.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cstring>
@@ -68,19 +66,6 @@ namespace {
 /// A cache line, and the widest vector register.
 constexpr std::size_t kAlignment = 64;
 
-/// Large memory comes from the system with each allocation and goes back; by pages of 2 MiB its
-/// first use costs a fraction of what it does by pages of 4 KiB.
-void prefer_huge_pages([[maybe_unused]] void* p, [[maybe_unused]] std::size_t bytes) {
-#ifdef MADV_HUGEPAGE
-  constexpr std::size_t kPage = std::size_t{2} << 20;
-  if (bytes < 2 * kPage) return;
-  const auto from = (reinterpret_cast<std::uintptr_t>(p) + kPage - 1) / kPage * kPage;
-  const auto to = (reinterpret_cast<std::uintptr_t>(p) + bytes) / kPage * kPage;
-  // A hint: where the system knows no such pages nothing changes.
-  static_cast<void>(madvise(reinterpret_cast<void*>(from), to - from, MADV_HUGEPAGE));
-#endif
-}
-
 /// Makes room for elements behind a reference count, so that an array is one allocation. Aligned by
 /// hand: an aligned allocation costs several plain ones, and small arrays come and go.
 template <class T>
@@ -99,7 +84,6 @@ struct WithRoom {
 
   T* allocate(std::size_t) {
     void* p = ::operator new(sizeof(T) + kAlignment - 1 + bytes);
-    prefer_huge_pages(p, bytes);
     const auto after = reinterpret_cast<std::uintptr_t>(p) + sizeof(T);
     *room = static_cast<std::byte*>(p) + sizeof(T) + (kAlignment - after % kAlignment) % kAlignment;
     return static_cast<T*>(p);

@@ -22,7 +22,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 PROCESSOR = min(os.sched_getaffinity(0))
 OPENBLAS = "/usr/lib/x86_64-linux-gnu/openblas-pthread/libopenblas.so.0"
-# One thread each; what is set in this workplace for other libraries' sake would slow a peer down.
+# One thread each; what is set for other libraries' sake would slow a peer down.
 ENVIRONMENT = {k: v for k, v in os.environ.items() if not k.startswith("OPENBLAS_")} | {
     "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1",
     "JAX_PLATFORMS": "cpu",

@@ -89,17 +89,17 @@ template <class Model, class Loss, class... Data>
 void train(Model model, const Loss& loss, float decay,
            const std::vector<std::tuple<Data...>>& batches) {
   Adam<Model> state = adam(model);
-  const auto step = tl::jit([=](const Model& m, const Adam<Model>& s, const Data&... batch) {
+  const auto step = tl::jit([=](Model m, Adam<Model> s, const Data&... batch) {
     const auto [value, gradient] = tl::value_and_grad(loss)(m, batch...);
     const auto [next, next_state] = update(m, s, gradient, decay);
     return std::tuple(value, next, next_state);
   });
   serve([&](std::int64_t i) {
     const auto& batch = batches[std::min(static_cast<std::size_t>(i), batches.size() - 1)];
-    const auto [value, next, next_state] =
-        std::apply([&](const auto&... data) { return step(model, state, data...); }, batch);
-    model = next;
-    state = next_state;
+    tl::Scalar<float> value;
+    std::tie(value, model, state) = std::apply(
+        [&](const auto&... data) { return step(std::move(model), std::move(state), data...); },
+        batch);
     return static_cast<double>(value.item());
   });
 }

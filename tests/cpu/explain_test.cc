@@ -8,7 +8,9 @@
 #include "tests/transform/program.h"
 #include "tlaloc/base/error.h"
 #include "tlaloc/cpu/cpu_backend.h"
+#include "tlaloc/cpu/gang.h"
 #include "tlaloc/cpu/testing.h"
+#include "tlaloc/ops/nn.h"
 #include "tlaloc/ops/val_linalg.h"
 
 namespace tlaloc::testing {
@@ -229,6 +231,27 @@ TEST_F(Explain, JsonHasTheSame) {
   const std::string json = explained(layer(64)).json();
   EXPECT_THAT(json, HasSubstr("\"flops\": 196608"));
   EXPECT_THAT(json, HasSubstr("\"seconds\": null"));
+}
+
+/// What attention computes in is scratch too; other threads' is named, not counted.
+TEST_F(Explain, ScratchIsOneThreads) {
+  const Type x = f32({4, 600, 32});
+  const GraphRef g = graph_of(
+      {x, x, x}, [](const Vals& p) -> Vals { return {ops::attention(p[0], p[1], p[2], {}, {})}; });
+  const std::int64_t threads = cpu::num_threads();
+  cpu::set_num_threads(1);
+  const Report alone = explained(g);
+  cpu::set_num_threads(3);
+  const Report three = explained(g);
+  cpu::set_num_threads(threads);
+  // The scores of 96 queries and 96 keys at least.
+  EXPECT_GE(alone.scratch_bytes, 4 * 96 * 96);
+  EXPECT_EQ(alone.predicted_peak, alone.arena_bytes + alone.result_bytes + alone.scratch_bytes);
+  EXPECT_EQ(three.scratch_bytes, alone.scratch_bytes);
+  EXPECT_EQ(three.threads, 3);
+  const auto others = HasSubstr("MiB scratch), up to as much scratch for each other thread\n");
+  EXPECT_THAT(three.text(), others);
+  EXPECT_THAT(alone.text(), ::testing::Not(others));
 }
 
 // Sanitizers have memory of their own beside the program's.

@@ -287,6 +287,7 @@ class Emission {
     step_.name = call_.backward ? "attention.bwd" : "attention";
     step_.run = call_.backward ? run_attention_backward : run_attention;
     step_.cost = attention_cost;
+    step_.scratch = attention_scratch_bytes();
     add({queries_, keys_, width_, value_width_, shared_.empty() ? Dim(1) : shared_.back()});
     for (Dim d : batch_) add({d});
     for (std::size_t k = 0; k < operands_.size(); ++k) {

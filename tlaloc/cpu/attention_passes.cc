@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <memory>
 #include <span>
 
 #include "tlaloc/base/checked.h"
 #include "tlaloc/cpu/attention_kernels.h"
 #include "tlaloc/cpu/gang.h"
 #include "tlaloc/cpu/gemm.h"
+#include "tlaloc/cpu/scratch.h"
 
 namespace tlaloc::cpu {
 namespace {
@@ -29,20 +29,11 @@ constexpr std::int64_t kChunk = 256;
 /// Farther than any key; sums of a few of these are numbers.
 constexpr std::int64_t kFar = std::int64_t{1} << 60;
 
-struct Scratch {
+/// What a thread computes in, with what gemm wants behind it.
+struct Buffers {
   alignas(64) float scores[kRows * kStride], gradients[kRows * kStride], tanh[kRows * kStride];
   float max[kRows], sums[kRows], factors[kRows], delta[kRows];
 };
-
-/// Of the calling thread, with what gemm wants behind it.
-Scratch& thread_scratch() {
-  struct Free {
-    void operator()(void* p) const { ::operator delete(p, std::align_val_t{64}); }
-  };
-  thread_local const std::unique_ptr<void, Free> memory(
-      ::operator new(sizeof(Scratch) + gemm_scratch_bytes(DType::f32), std::align_val_t{64}));
-  return *static_cast<Scratch*>(memory.get());
-}
 
 /// One head of an array.
 struct Head {
@@ -119,7 +110,9 @@ class Problem {
 /// What one thread works on at a time.
 class Pass {
  public:
-  explicit Pass(const Problem& p) : p_(p) {
+  /// `memory` has attention_scratch_bytes.
+  Pass(const Problem& p, std::byte* memory)
+      : p_(p), s_(*reinterpret_cast<Buffers*>(memory)), gemm_scratch_(memory + sizeof(Buffers)) {
     const double scale = p.a.scale;
     masking_.scale =
         scale != 0 ? static_cast<float>(scale) : 1 / std::sqrt(static_cast<float>(p.width));
@@ -215,8 +208,7 @@ class Pass {
 
   void multiply(std::int64_t m, std::int64_t n, std::int64_t k, const Matrix& a, const Matrix& b,
                 float* c, std::int64_t row, bool add) const {
-    auto* const scratch = reinterpret_cast<std::byte*>(&s_) + sizeof(Scratch);
-    gemm({DType::f32, m, n, k, a, b, {c, row, 1}, add}, scratch);
+    gemm({DType::f32, m, n, k, a, b, {c, row, 1}, add}, gemm_scratch_);
   }
   /// Masked scores of queries from i on and keys from j on.
   ScoreBlock scores(std::int64_t i, std::int64_t rows, std::int64_t j, std::int64_t columns) {
@@ -297,7 +289,8 @@ class Pass {
   }
 
   const Problem& p_;
-  Scratch& s_ = thread_scratch();
+  Buffers& s_;
+  std::byte* gemm_scratch_;
   const AttentionKernels& kernels_ = attention_kernels();
   Masking masking_;
   Head q_, k_, v_, mask_;
@@ -306,25 +299,32 @@ class Pass {
 
 /// f(pass, part) for each part, by several threads where that is worth it.
 template <class F>
-void each_part(const Problem& p, std::int64_t parts, const F& f) {
+void each_part(const Problem& p, std::byte* scratch, std::int64_t parts, const F& f) {
   constexpr double kNanoseconds = 0.05;  // of a multiply-add
   const double work = static_cast<double>(p.heads()) * static_cast<double>(p.queries) *
                       static_cast<double>(p.keys) * static_cast<double>(p.width + p.value_width);
-  auto run = [&](std::int64_t i) {
-    Pass pass(p);
+  if (work * kNanoseconds >= alone_nanoseconds()) {
+    return parallel(parts, [&](std::int64_t i) {
+      const Scratch own(attention_scratch_bytes());
+      Pass pass(p, own.get());
+      f(pass, i);
+    });
+  }
+  for (std::int64_t i = 0; i < parts; ++i) {
+    Pass pass(p, scratch);
     f(pass, i);
-  };
-  if (work * kNanoseconds >= alone_nanoseconds()) return parallel(parts, run);
-  for (std::int64_t i = 0; i < parts; ++i) run(i);
+  }
 }
 
 }  // namespace
+
+std::size_t attention_scratch_bytes() { return sizeof(Buffers) + gemm_scratch_bytes(DType::f32); }
 
 void run_attention(const KernelCall& call) {
   const Problem p(call);
   if (p.queries == 0 || (p.value_width == 0 && !p.has(Role::lse))) return;
   const std::int64_t chunks = (p.queries + kChunk - 1) / kChunk;
-  each_part(p, p.heads() * chunks, [&](Pass& pass, std::int64_t part) {
+  each_part(p, call.scratch, p.heads() * chunks, [&](Pass& pass, std::int64_t part) {
     const std::int64_t first = part % chunks * kChunk;
     pass.forward(part / chunks, first, std::min(kChunk, p.queries - first));
   });
@@ -333,7 +333,8 @@ void run_attention(const KernelCall& call) {
 void run_attention_backward(const KernelCall& call) {
   const Problem p(call);
   if (p.queries == 0 && p.keys == 0) return;
-  each_part(p, p.shared_heads(), [](Pass& pass, std::int64_t part) { pass.backward(part); });
+  each_part(p, call.scratch, p.shared_heads(),
+            [](Pass& pass, std::int64_t part) { pass.backward(part); });
 }
 
 }  // namespace tlaloc::cpu

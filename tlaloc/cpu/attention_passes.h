@@ -37,6 +37,9 @@ struct Attention {
   std::int8_t array[kAttentionArrays] = {};  ///< of the step's; -1: none
 };
 
+/// What a step asks for.
+std::size_t attention_scratch_bytes();
+
 // KernelFns; `data` is an Attention.
 void run_attention(const KernelCall& call);
 void run_attention_backward(const KernelCall& call);

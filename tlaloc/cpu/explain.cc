@@ -7,6 +7,7 @@
 
 #include "tlaloc/base/checked.h"
 #include "tlaloc/cpu/arena.h"
+#include "tlaloc/cpu/gang.h"
 #include "tlaloc/cpu/generate_loop.h"
 #include "tlaloc/cpu/loop.h"
 
@@ -29,6 +30,7 @@ class Explainer {
   runtime::Report run() {
     r_.program = p_.graph->name().empty() ? "program" : p_.graph->name();
     r_.backend = "cpu";
+    r_.threads = num_threads();
     r_.code = how_.compiled ? "compiled code" : "precompiled kernels";
     r_.reason = how_.compiled ? "" : how_.why_not;
     const auto symbols = p_.graph->dims();

@@ -10,7 +10,6 @@
 
 #include "tlaloc/cpu/ceilings.h"
 #include "tlaloc/cpu/explain.h"
-#include "tlaloc/cpu/gang.h"
 
 namespace tlaloc::cpu {
 namespace {
@@ -99,7 +98,6 @@ void explain_runs(runtime::Report& r, const Program& p, bool once,
   const std::int64_t grown = growth(first);
   r.seconds = seconds_since(start);
   r.runs = 1;
-  r.threads = num_threads();
   if (grown >= 0) {
     r.measured_peak = grown;
   } else {

@@ -211,6 +211,7 @@ std::string Report::text() const {
               bytes_text(static_cast<double>(arena_bytes)),
               bytes_text(static_cast<double>(result_bytes)),
               bytes_text(static_cast<double>(scratch_bytes)));
+  if (threads > 1 && scratch_bytes > 0) t += ", up to as much scratch for each other thread";
   if (grows) t += ", and what grows during the run";
   if (measured_peak) {
     t += format("; {} measured", bytes_text(static_cast<double>(*measured_peak)));

@@ -64,10 +64,10 @@ struct Report {
   std::vector<std::string> sizes;  ///< "batch = 128"
   std::vector<KernelReport> kernels;
   std::vector<MemoryReport> memory;
-  std::int64_t arena_bytes = 0, result_bytes = 0, scratch_bytes = 0;
+  std::int64_t arena_bytes = 0, result_bytes = 0, scratch_bytes = 0;  ///< scratch: of one thread
   /// Some memory is made during the run, as loops go on: no prediction covers it.
   bool grows = false;
-  /// All that a run allocates at one time, for those sizes: arena, results and scratch.
+  /// All that a run by one thread allocates at one time: arena, results and scratch.
   std::int64_t predicted_peak = 0;
   /// What the process grew by at most during a first run, as the system counts it.
   std::optional<std::int64_t> measured_peak;

@@ -82,6 +82,11 @@ void expect_near(const HostArray& got, const HostArray& want, double relative) {
   }
 }
 
+/// The interpreter adds up to a million numbers of f32 one after the other, each time rounding a
+/// sum that is a thousand times the average one: some 1000 times 6e-8, and a margin of 30. Bits are
+/// what these tests are about; this finds results that are wrong for every number of threads.
+constexpr double kSums = 2e-3;
+
 const Dim kN = Symbol::fresh("n");
 constexpr std::int64_t kFirst[] = {0}, kSecond[] = {1};
 
@@ -103,7 +108,7 @@ TEST_F(Threads, ElementwiseAndReductions) {
       const Arrays args{random_array(t, {601, 1003}, 1)};
       const Arrays got = expect_same_bits(g, args), want = interp::run(*g, args);
       for (std::size_t k = 0; k < want.size(); ++k)
-        expect_near(got[k], want[k], t == DType::f32 ? 2e-3 : 1e-12);
+        expect_near(got[k], want[k], t == DType::f32 ? kSums : 1e-12);
     }
   }
 }
@@ -128,7 +133,7 @@ TEST_F(Threads, Vectors) {
     std::ranges::copy(index, where.as_mutable<std::int64_t>().begin());
     const Arrays args{random_array(DType::f32, {n}, 2), where};
     const Arrays got = expect_same_bits(g, args), want = interp::run(*g, args);
-    for (std::size_t k = 0; k < want.size(); ++k) expect_near(got[k], want[k], 2e-3);
+    for (std::size_t k = 0; k < want.size(); ++k) expect_near(got[k], want[k], kSums);
   }
 }
 
@@ -187,10 +192,13 @@ TEST_F(Threads, RandomGraphs) {
 #endif
   for (std::uint64_t seed = 0; seed < kGraphs && !HasFailure(); ++seed) {
     const RandomGraph g = random_graph(seed);
+    const Arrays args = random_arguments(g, g.size.value_or(37), seed);
     try {
-      expect_same_bits(g.graph, random_arguments(g, g.size.value_or(37), seed));
-    } catch (const UserError&) {  // some graphs fail, as the interpreter does
+      interp::run(*g.graph, args);
+    } catch (const UserError&) {
+      continue;
     }
+    expect_same_bits(g.graph, args);
   }
 }
 
@@ -212,9 +220,11 @@ TEST_F(Threads, ManyCompileAndRunAtOnce) {
     callers.emplace_back([&, c] {
       const auto own = cpu::cpu_backend().compile(g, {.run_once = c == 3});
       for (int k = 0; k < 5; ++k) {
-        for (const Arrays& got : {run(*shared, args), run(*own, args)}) {
-          for (std::size_t i = 0; i < want.size(); ++i)
-            if (c != 3 && !identical(got[i], want[i])) ++different;
+        const Arrays by_all = run(*shared, args), alone = run(*own, args);
+        for (std::size_t i = 0; i < want.size(); ++i) {
+          different += !identical(by_all[i], want[i]);
+          // Precompiled kernels have other mathematics.
+          different += c != 3 && !identical(alone[i], want[i]);
         }
         const RandomGraph some = random_graph(100 + c);
         try {

@@ -6,6 +6,7 @@
 #include "tlaloc/cpu/plan.h"
 #include "tlaloc/interp/interp.h"
 #include "tlaloc/ops/dot.h"
+#include "tlaloc/ops/val_reduce.h"
 
 namespace tlaloc::testing {
 namespace {
@@ -120,6 +121,18 @@ TEST(Planner, EmptyArraysMayHaveAnySizesElse) {
   const GraphRef g =
       graph_of({f64({0, large, large})}, [](const Vals& p) -> Vals { return {p[0] + p[0]}; });
   EXPECT_EQ(on_cpu(g, {HostArray(DType::f64, {0, large, large})}, false).size(), 0);
+  // Windows over padding alone.
+  const ops::Window window{.size = {1, large, large},
+                           .strides = {1, 1, 1},
+                           .low = {1, 0, 0},
+                           .high = {1, 0, 0},
+                           .base_dilation = {1, 1, 1},
+                           .window_dilation = {1, 1, 1}};
+  const GraphRef sums = graph_of({f64({0, large, large})}, [&](const Vals& p) -> Vals {
+    return {ops::reduce_window(p[0], ops::Monoid::sum, window)};
+  });
+  const HostArray padding = on_cpu(sums, {HostArray(DType::f64, {0, large, large})}, false);
+  EXPECT_TRUE(identical(padding, HostArray(DType::f64, {2, 1, 1})));
 }
 
 }  // namespace

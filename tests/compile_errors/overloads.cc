@@ -1,5 +1,6 @@
 // Every deleted overload and every verdict: a line each, with the verdict's code. mistakes/ looks
 // at the kinds of mistakes one by one, in the places where users make them.
+#include <tlaloc/lang/ahead.h>
 #include <tlaloc/lang/collectives.h>
 #include <tlaloc/lang/custom_call.h>
 #include <tlaloc/lang/graph_of.h>
@@ -313,6 +314,7 @@ void transforms(const Mlp& m, Images x, int* pointer) {
   tl::check_grads(f);        // TL-CALL-002
   tl::graph_of(f);           // TL-CALL-002
   tl::to_source(f);          // TL-CALL-002
+  tl::compile_ahead(f);                                               // TL-CALL-002
   tl::jit(f);                // TL-CALL-002
   tl::remat(f);              // TL-CALL-002
   tl::vmap<0>(f);            // TL-CALL-002

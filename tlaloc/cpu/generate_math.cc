@@ -20,7 +20,6 @@ bool has_math(const ir::OpDef& op, DType t) {
     case OpId::Cosh:
     case OpId::Erf:
     case OpId::Erfc:
-    case OpId::ErfInv:
     case OpId::Pow:
     case OpId::Sin:
     case OpId::Cos:
@@ -60,8 +59,6 @@ IrValue write_math(IrWriter& w, const ir::OpDef& op, std::span<const IrValue> in
       return write_erf(m, x);
     case OpId::Erfc:
       return write_erfc(m, x);
-    case OpId::ErfInv:
-      return write_erf_inv(m, x);
     case OpId::Pow:
       return write_pow(m, x, in[1]);
     case OpId::Sin:

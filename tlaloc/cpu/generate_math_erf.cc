@@ -3,7 +3,6 @@
 #include <numbers>
 
 #include "tlaloc/cpu/math_writer.h"
-#include "tlaloc/ops/erf_inv_series.h"
 
 namespace tlaloc::cpu {
 namespace {
@@ -93,28 +92,6 @@ IrValue write_erfc(const MathWriter& m, const IrValue& x) {
   const IrValue rest = m.wide() ? far_rest64(m, size) : far_rest32(m, size);
   const IrValue far = m.choose(m.compare("olt", x, m.real(0)), m.sub(m.real(2), rest), rest);
   return m.choose(m.compare("olt", size, m.real(0.5)), near, far);
-}
-
-IrValue write_erf_inv(const MathWriter& m, const IrValue& x) {
-  using namespace ops::erf_inv_series;
-  const IrValue one = m.real(1);
-  const IrValue w = m.neg(m.wide() ? write_log(m, m.mul(m.sub(one, x), m.add(one, x)))
-                                   : write_log1p(m, m.neg(m.mul(x, x))));
-  const IrValue root = m.sqrt(w);
-  IrValue p;
-  if (m.wide()) {
-    const IrValue centre = m.polynomial(m.sub(w, m.real(3.125)), kCentre64);
-    const IrValue tail = m.polynomial(m.sub(root, m.real(3.25)), kTail64);
-    const IrValue far = m.polynomial(m.sub(root, m.real(5)), kFarTail64);
-    p = m.choose(m.compare("olt", w, m.real(16)), tail, far);
-    p = m.choose(m.compare("olt", w, m.real(6.25)), centre, p);
-  } else {
-    const IrValue centre = m.polynomial(m.sub(w, m.real(2.5)), kCentre32);
-    const IrValue tail = m.polynomial(m.sub(root, m.real(3)), kTail32);
-    p = m.choose(m.compare("olt", w, m.real(5)), centre, tail);
-  }
-  const IrValue infinity = m.real(std::numeric_limits<double>::infinity());
-  return m.mul(x, m.choose(m.compare("oeq", m.abs(x), one), infinity, p));
 }
 
 }  // namespace tlaloc::cpu

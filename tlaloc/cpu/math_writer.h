@@ -121,8 +121,6 @@ IrValue write_cosh(const MathWriter& m, const IrValue& x);
 
 IrValue write_erf(const MathWriter& m, const IrValue& x);
 IrValue write_erfc(const MathWriter& m, const IrValue& x);
-/// By the interpreter's formula.
-IrValue write_erf_inv(const MathWriter& m, const IrValue& x);
 
 /// 2^x in f64 with the errors of an f32, for results that become one.
 IrValue write_short_exp2(const MathWriter& m, const IrValue& x);

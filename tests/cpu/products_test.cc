@@ -45,7 +45,8 @@ std::vector<std::string> steps_of(const GraphRef& g, const std::vector<HostArray
     EXPECT_EQ(to_string(run.outputs.at(k).to_host()), to_string(want[k])) << g->to_string();
   }
   std::vector<std::string> steps;
-  for (const Step& s : plan(g)->steps) steps.emplace_back(s.name);
+  const auto program = plan(g);
+  for (const Step& s : program->steps) steps.emplace_back(s.name);
   return steps;
 }
 

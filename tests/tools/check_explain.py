@@ -55,6 +55,8 @@ def main():
         expect(code == 1 and message in err, f"{arguments}: {code} {err}")
     code, out, err = call(module="graph")
     expect(code == 1 and "<stdin>:1:6: TL-TEXT-001" in err, f"a broken module: {err}")
+    code, out, err = call("--dim", "n=5", module=MODULE.replace("lhs_contract=[1]", "lhs_contract=[7]"))
+    expect(code == 1 and "TL-TEXT-002" in err and "<stdin>" in err and "defect" not in err, f"a wrong module: {err}")
     for path in "no/such/file", "/":
         run = subprocess.run([sys.argv[1], "explain", path], stderr=subprocess.PIPE, text=True)
         expect(run.returncode == 1 and f"TL-FILE-001: tlaloc: can't read {path}" in run.stderr, run.stderr)

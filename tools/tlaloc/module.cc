@@ -25,8 +25,17 @@ ir::GraphRef read_module(const std::string& path) {
   if (!in || (path != "-" && !file.is_open())) {
     throw EnvironmentError({"TL-FILE-001", "tlaloc", "can't read " + path, "", {}});
   }
-  ir::GraphRef g = ir::parse_graph(text, &ops::find, path == "-" ? "<stdin>" : path);
-  ir::verify(*g);
+  const std::string name = path == "-" ? "<stdin>" : path;
+  ir::GraphRef g = ir::parse_graph(text, &ops::find, name);
+  try {
+    ir::verify(*g);
+  } catch (const InternalError& e) {  // elsewhere a wrong graph is a defect; this one was written
+    throw UserError({"TL-TEXT-002",
+                     "tlaloc",
+                     name + " is no well-formed module: " + e.info().message,
+                     "correct the operation that it names",
+                     {}});
+  }
   return g;
 }
 

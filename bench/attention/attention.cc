@@ -2,11 +2,11 @@
 // the composite's body, which makes the matrix of scores, and against a product of matrices.
 #include <algorithm>
 #include <cstdio>
-#include <ctime>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "bench/timing.h"
 #include "tlaloc/cpu/cpu_backend.h"
 #include "tlaloc/cpu/gang.h"
 #include "tlaloc/cpu/gemm.h"
@@ -19,24 +19,11 @@
 namespace {
 
 using namespace tlaloc;
+using bench::median;
+using bench::seconds;
+using bench::time_of;
 
 constexpr std::int64_t kWidth = 64;
-
-double seconds() {
-  timespec t;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
-double median(std::vector<double> v) {
-  std::ranges::sort(v);
-  return v[v.size() / 2];
-}
-template <class F>
-double time_of(const F& f) {
-  const double start = seconds();
-  f();
-  return seconds() - start;
-}
 
 /// A product of 256 x 256 matrices, the yardstick: seconds of one multiply-add.
 double multiply_add() {

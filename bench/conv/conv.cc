@@ -2,10 +2,10 @@
 // matrices of the same size take, and against the interpreter.
 #include <algorithm>
 #include <cstdio>
-#include <ctime>
 #include <string>
 #include <vector>
 
+#include "bench/timing.h"
 #include "tlaloc/cpu/cpu_backend.h"
 #include "tlaloc/cpu/gang.h"
 #include "tlaloc/cpu/gemm.h"
@@ -16,13 +16,9 @@
 namespace {
 
 using namespace tlaloc;
+using bench::median;
+using bench::seconds;
 using ir::Dim;
-
-double seconds() {
-  timespec t;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
 
 struct Case {
   const char* name;
@@ -43,11 +39,6 @@ ops::ConvAttrs channels_last() {
             .out_feature = 3,
             .out_spatial = {1, 2}};
   return a;
-}
-
-double median(std::vector<double> v) {
-  std::ranges::sort(v);
-  return v[v.size() / 2];
 }
 
 void measure(const Case& c) {

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <ctime>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "bench/elementwise/by_hand.h"
+#include "bench/timing.h"
 #include "tlaloc/cpu/cpu_backend.h"
 #include "tlaloc/cpu/gang.h"
 #include "tlaloc/ir/builder.h"
@@ -17,21 +17,13 @@
 namespace {
 
 using namespace tlaloc;
+using bench::median;
+using bench::seconds;
 using ir::Dim;
 using ir::Val;
 using ops::operator+;
 using ops::operator-;
 using ops::operator*;
-
-double seconds() {
-  timespec t;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
-double median(std::vector<double> v) {
-  std::ranges::sort(v);
-  return v[v.size() / 2];
-}
 
 struct Case {
   const char* name;

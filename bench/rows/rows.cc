@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <ctime>
 #include <functional>
 #include <random>
 #include <vector>
 
+#include "bench/timing.h"
 #include "tlaloc/cpu/cpu_backend.h"
 #include "tlaloc/cpu/gang.h"
 #include "tlaloc/cpu/plan.h"
@@ -20,24 +20,11 @@
 namespace {
 
 using namespace tlaloc;
+using bench::median;
+using bench::seconds;
+using bench::time_of;
 using ir::Val;
 using ir::Vals;
-
-double seconds() {
-  timespec t;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
-double median(std::vector<double> v) {
-  std::ranges::sort(v);
-  return v[v.size() / 2];
-}
-template <class F>
-double time_of(const F& f) {
-  const double start = seconds();
-  f();
-  return seconds() - start;
-}
 
 HostArray drawn(DType t, Extents extents, std::int64_t below) {
   HostArray a = HostArray::uninitialized(t, std::move(extents));

@@ -66,8 +66,7 @@ class MathWriter {
   IrValue scaled(const IrValue& x, const IrValue& n) const;
 
   /// Horner's scheme, the highest power first.
-  template <class Coefficients = std::initializer_list<double>>
-  IrValue polynomial(const IrValue& x, const Coefficients& coefficients) const {
+  IrValue polynomial(const IrValue& x, std::initializer_list<double> coefficients) const {
     IrValue r;
     for (double c : coefficients) r = r.empty() ? real(c) : fma(r, x, real(c));
     return r;

@@ -19,12 +19,7 @@ namespace tlaloc::cpu {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::size_t kAlignment = 64;
 
-std::byte* aligned(std::byte* p) {
-  const auto at = reinterpret_cast<std::uintptr_t>(p);
-  return p + (kAlignment - at % kAlignment) % kAlignment;
-}
 std::size_t bytes_of(const Storage& s, std::int64_t elements) {
   if (elements == kPoison) throw_size_overflow();
   return usize(checked_mul(std::max<std::int64_t>(elements, 0), byte_size(s.dtype)));
@@ -41,8 +36,8 @@ Frame::Frame(const Program& p)
       storages(p.storages.size()),
       dynamic(p.storages.size()),
       capacities(p.storages.size(), -1),
-      scratch_memory_(new std::byte[p.scratch + kAlignment]) {
-  scratch = aligned(scratch_memory_.get());
+      scratch_memory_(p.scratch) {
+  scratch = scratch_memory_.get();
   for (StorageId s = 0; s < p.storages.size(); ++s) {
     if (p.storages[s].kind != Storage::Kind::constant) continue;
     // Never written: kernels take all operands as one kind of pointer.
@@ -64,11 +59,11 @@ void Frame::plan_memory(const Program& p) {
   const ArenaPlan plan = plan_arena(p, slots);
   if (plan.bytes > arena_capacity_ || !arena_) {
     arena_.reset();
-    arena_.reset(new std::byte[plan.bytes + kAlignment]);
+    arena_.emplace(plan.bytes);
     arena_capacity_ = plan.bytes;
   }
   arena_bytes_ = plan.bytes;
-  std::byte* base = aligned(arena_.get());
+  std::byte* base = arena_->get();
   for (StorageId s = 0; s < p.storages.size(); ++s) {
     if (p.storages[s].kind == Storage::Kind::planned) storages[s] = base + plan.offsets[s];
   }

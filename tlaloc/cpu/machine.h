@@ -2,11 +2,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "tlaloc/cpu/native.h"
 #include "tlaloc/cpu/program.h"
+#include "tlaloc/cpu/scratch.h"
 #include "tlaloc/runtime/backend.h"
 
 namespace tlaloc::cpu {
@@ -37,7 +39,8 @@ class Frame {
   std::size_t arena_bytes() const { return arena_bytes_; }
 
  private:
-  std::unique_ptr<std::byte[]> arena_, scratch_memory_;
+  Scratch scratch_memory_;
+  std::optional<Scratch> arena_;
   std::size_t arena_bytes_ = 0, arena_capacity_ = 0;
   std::vector<std::int64_t> planned_for_;  // sizes of the entry dims
   bool planned_ = false;

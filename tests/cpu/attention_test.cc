@@ -9,6 +9,7 @@
 #include <limits>
 #include <random>
 
+#include "tests/cpu/steps.h"
 #include "tests/transform/program.h"
 #include "tlaloc/base/error.h"
 #include "tlaloc/cpu/arena.h"
@@ -146,18 +147,10 @@ constexpr double kResults = 2e-5, kGradients = 1e-4;
 /// Of both back ends, expects results of one size and gives the steps' names. The tolerance is
 /// relative to a result's largest element.
 Names expect_interpreters(const GraphRef& g, const Arrays& args, double tolerance = kResults) {
-  struct Sink : runtime::ProfileSink {
-    Names names;
-    void record(const runtime::ProfileEvent& e) override { names.emplace_back(e.name); }
-  } sink;
-  runtime::RunOptions options;
-  options.profile = &sink;
-  const auto got = cpu::cpu_backend()
-                       .compile(g, {.run_once = true})
-                       ->run(std::vector<runtime::Buffer>(args.begin(), args.end()), options);
+  const StepsOfRun got = run_by_steps(g, args);
   const Arrays want = interp::run(*g, args);
   for (std::size_t k = 0; k < want.size(); ++k) {
-    const HostArray a = got.outputs[k].to_host();
+    const HostArray& a = got.results[k];
     EXPECT_EQ(a.extents(), want[k].extents());
     double size = 1;
     for (std::int64_t i = 0; i < a.size(); ++i) {
@@ -174,7 +167,7 @@ Names expect_interpreters(const GraphRef& g, const Arrays& args, double toleranc
       break;
     }
   }
-  return sink.names;
+  return got.names;
 }
 
 void check(const Case& c, std::uint64_t seed) {

@@ -7,6 +7,7 @@
 #include <limits>
 #include <random>
 
+#include "tests/cpu/steps.h"
 #include "tests/transform/program.h"
 #include "tlaloc/cpu/cpu_backend.h"
 #include "tlaloc/interp/interp.h"
@@ -38,18 +39,9 @@ HostArray matrices(DType dtype, Extents extents, std::uint64_t seed, bool heavy)
 }
 
 void expect_interpreters(const GraphRef& g, const Arrays& args, const char* step) {
-  struct Sink : runtime::ProfileSink {
-    std::vector<std::string> names;
-    void record(const runtime::ProfileEvent& e) override { names.emplace_back(e.name); }
-  } sink;
-  runtime::RunOptions options;
-  options.profile = &sink;
-  const HostArray got = cpu::cpu_backend()
-                            .compile(g, {.run_once = true})
-                            ->run(std::vector<runtime::Buffer>(args.begin(), args.end()), options)
-                            .outputs[0]
-                            .to_host();
-  EXPECT_THAT(sink.names, Contains(step));
+  const StepsOfRun run = run_by_steps(g, args);
+  EXPECT_THAT(run.names, Contains(step));
+  const HostArray& got = run.results[0];
   const HostArray want = interp::run(*g, args)[0];
   ASSERT_EQ(got.extents(), want.extents());
   const double tolerance = got.dtype() == DType::f32 ? 2e-5 : 1e-13;

@@ -8,6 +8,7 @@
 #include <random>
 #include <type_traits>
 
+#include "tests/cpu/steps.h"
 #include "tests/transform/program.h"
 #include "tlaloc/cpu/cpu_backend.h"
 #include "tlaloc/cpu/gang.h"
@@ -47,19 +48,11 @@ HostArray drawn(std::mt19937_64& random, DType t, Extents extents) {
 }
 
 void expect_interpreters(const GraphRef& g, const Arrays& args, const char* step) {
-  struct Sink : runtime::ProfileSink {
-    std::vector<std::string> names;
-    void record(const runtime::ProfileEvent& e) override { names.emplace_back(e.name); }
-  } sink;
-  runtime::RunOptions options;
-  options.profile = &sink;
-  const auto got = cpu::cpu_backend()
-                       .compile(g, {.run_once = true})
-                       ->run(std::vector<runtime::Buffer>(args.begin(), args.end()), options);
-  EXPECT_THAT(sink.names, Contains(step));
+  const StepsOfRun got = run_by_steps(g, args);
+  EXPECT_THAT(got.names, Contains(step));
   const Arrays want = interp::run(*g, args);
   for (std::size_t k = 0; k < want.size(); ++k) {
-    EXPECT_TRUE(identical(got.outputs[k].to_host(), want[k])) << g->to_string();
+    EXPECT_TRUE(identical(got.results[k], want[k])) << g->to_string();
   }
 }
 

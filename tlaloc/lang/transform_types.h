@@ -289,14 +289,6 @@ struct Stateless {};
 /// Whether a policy may use arguments up.
 template <class Policy>
 inline constexpr bool kUsesUp = requires { typename Policy::UsesUp; };
-/// Policy::run. Own... : the call has the argument to itself.
-template <class Policy, class R, bool... Own, class F, class State, class... A>
-decltype(auto) run_policy(Owned<Own...> own, F& f, State& state, Where where, const A&... a) {
-  if constexpr (kUsesUp<Policy>)
-    return Policy::template run<R>(own, f, state, where, a...);
-  else
-    return Policy::template run<R>(f, state, where, a...);
-}
 
 /// The verdict on a result that must be a tree.
 template <class R>
@@ -341,8 +333,11 @@ struct Transformed {
         : f_(std::move(f)), state_(std::move(state)), where_(where) {}
     typename Policy::template Output<R, std::remove_cvref_t<P>...> operator()(P... a) const {
       if constexpr (!IsMistake<FixedVerdict<Policy>::template On<F, R, P...>::get()>) {
-        return run_policy<Policy, R>(Owned<!std::is_reference_v<P>...>{}, f_, state_, where_,
-                                     static_cast<const std::remove_cvref_t<P>&>(a)...);
+        using Own = Owned<!std::is_reference_v<P>...>;
+        if constexpr (kUsesUp<Policy>)
+          return Policy::template run<R>(Own{}, f_, state_, where_, std::as_const(a)...);
+        else
+          return Policy::template run<R>(f_, state_, where_, std::as_const(a)...);
       } else {
         throw 0;  // never: refused where it was made
       }
@@ -392,11 +387,13 @@ struct Transformed {
       return kUsesUp<Policy> && !std::is_reference_v<A> && !std::is_const_v<A>;
     }
     template <class R, class Own, class... A>
-    auto run(std::type_identity<R>, Own own, const A&... a) const {
+    auto run(std::type_identity<R>, [[maybe_unused]] Own own, const A&... a) const {
       if constexpr (std::is_same_v<R, Refused>)
         return Refused();
+      else if constexpr (kUsesUp<Policy>)
+        return Policy::template run<R>(own, f_, state_, where_, a...);
       else
-        return run_policy<Policy, R>(own, f_, state_, where_, a...);
+        return Policy::template run<R>(f_, state_, where_, a...);
     }
 
     mutable F f_;

@@ -14,6 +14,7 @@
 // clang-format on
 
 #include "tlaloc/base/error.h"
+#include "tlaloc/base/large_memory.h"
 #include "tlaloc/lang/activations.h"
 #include "tlaloc/lang/attention.h"
 #include "tlaloc/lang/batch_norm.h"

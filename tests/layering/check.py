@@ -13,6 +13,7 @@ import tempfile
 # What each folder of tlaloc/ may include beside itself, and all that those may include. CMakeLists.txt has the same.
 LAYERS = {
     "base": [],
+    "io": ["base"],
     "ir": ["base"],
     "ops": ["ir"],
     "transform": ["ops"],

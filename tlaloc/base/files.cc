@@ -1,10 +1,14 @@
 #include "tlaloc/base/files.h"
 
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <system_error>
 #include <utility>
 
@@ -15,68 +19,109 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool write(const fs::path& path, std::span<const std::byte> bytes) {
-  std::ofstream out(path, std::ios::binary);
-  out.write(reinterpret_cast<const char*>(bytes.data()),
-            static_cast<std::streamsize>(bytes.size()));
-  out.close();
-  return static_cast<bool>(out);
+[[noreturn]] void throw_cannot(const char* caller, const char* verb, const std::string& path,
+                               int error) {
+  throw EnvironmentError({"TL-FILE-001",
+                          caller,
+                          std::string("can't ") + verb + " " + path + ": " + std::strerror(error),
+                          "",
+                          {}});
 }
-
-/// A file's content under another name beside it, until it is put in its place.
-class Part {
- public:
-  Part(const fs::path& target, std::size_t number)
-      : target_(target),
-        path_(target.string() + "." + std::to_string(getpid()) + "." + std::to_string(number) +
-              ".part") {}
-  Part(Part&& other) noexcept : target_(other.target_), path_(std::exchange(other.path_, {})) {}
-  Part(const Part&) = delete;
-  Part& operator=(const Part&) = delete;
-  Part& operator=(Part&&) = delete;
-  ~Part() {
-    std::error_code ignored;
-    if (!path_.empty()) fs::remove(path_, ignored);
-  }
-  bool write(std::span<const std::byte> bytes) const { return tlaloc::write(path_, bytes); }
-  bool put() {
-    std::error_code error;
-    fs::rename(path_, target_, error);
-    if (!error) path_.clear();
-    return !error;
-  }
-
- private:
-  fs::path target_, path_;
-};
 
 }  // namespace
 
-void write_files(const char* caller, const std::vector<FileContent>& files) {
-  static std::atomic<std::size_t> number = 0;
-  auto require = [&](bool written, const FileContent& f) {
-    if (written) return;
-    throw EnvironmentError({"TL-FILE-001", caller, "can't write " + f.path, "", {}});
-  };
-  std::vector<std::pair<Part, const FileContent*>> parts;
-  std::vector<const FileContent*> streams;
-  for (const FileContent& f : files) {
-    std::error_code error;
-    const fs::file_status there = fs::status(f.path, error);
-    // What is no file, such as /dev/stdout, stays what it is.
-    if (fs::exists(there) && !fs::is_regular_file(there)) {
-      require(!fs::is_directory(there), f);
-      streams.push_back(&f);
-      continue;
-    }
+NewFile::NewFile(const char* caller, const std::string& path)
+    : caller_(caller), path_(path), target_(path) {
+  std::error_code error;
+  const fs::file_status there = fs::status(path, error);
+  if (fs::is_directory(there)) fail(EISDIR);
+  if (!fs::exists(there) || fs::is_regular_file(there)) {
     // A link keeps leading to where it leads.
-    fs::path target = fs::exists(there) ? fs::canonical(f.path, error) : fs::path(f.path);
-    require(!target.empty(), f);
-    parts.emplace_back(Part(target, ++number), &f);
-    require(parts.back().first.write(f.bytes), f);
+    if (fs::exists(there)) target_ = fs::canonical(path, error).string();
+    if (target_.empty()) fail(ENOENT);
+    static std::atomic<std::size_t> number = 0;
+    part_ = target_ + "." + std::to_string(getpid()) + "." + std::to_string(++number) + ".part";
   }
-  for (const FileContent* f : streams) require(write(f->path, f->bytes), *f);
-  for (auto& [part, f] : parts) require(part.put(), *f);
+  descriptor_ =
+      ::open(part_.empty() ? target_.c_str() : part_.c_str(),
+             O_WRONLY | O_CLOEXEC | (part_.empty() ? 0 : O_CREAT | O_TRUNC | O_NOFOLLOW), 0666);
+  if (descriptor_ < 0) {
+    const int reason = errno;
+    part_.clear();
+    fail(reason);
+  }
+}
+
+NewFile::NewFile(NewFile&& other) noexcept
+    : caller_(other.caller_),
+      path_(std::move(other.path_)),
+      target_(std::move(other.target_)),
+      part_(std::exchange(other.part_, {})),
+      descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+NewFile::~NewFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+  if (!part_.empty()) ::unlink(part_.c_str());
+}
+
+void NewFile::fail(int error) const { throw_cannot(caller_, "write", path_, error); }
+
+void NewFile::write(std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(descriptor_, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail(errno);
+    bytes = bytes.subspan(static_cast<std::size_t>(n));
+  }
+}
+
+void NewFile::close() {
+  if (descriptor_ < 0) return;
+  if (::close(std::exchange(descriptor_, -1)) != 0) fail(errno);
+}
+
+void NewFile::put() {
+  close();
+  if (part_.empty()) return;
+  if (std::rename(part_.c_str(), target_.c_str()) != 0) fail(errno);
+  part_.clear();
+}
+
+void write_files(const char* caller, const std::vector<FileContent>& files) {
+  std::vector<NewFile> parts;
+  for (const FileContent& f : files) parts.emplace_back(caller, f.path);
+  // What can't be taken back comes last.
+  for (const bool at_once : {false, true}) {
+    for (std::size_t i = 0; i < files.size(); ++i) {
+      if (parts[i].at_once() != at_once) continue;
+      parts[i].write(files[i].bytes);
+      parts[i].close();
+    }
+  }
+  for (NewFile& part : parts) part.put();
+}
+
+std::shared_ptr<const MappedFile> MappedFile::open(const char* caller, const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) throw_cannot(caller, "read", path, errno);
+  struct stat status = {};
+  int error = fstat(descriptor, &status) == 0 ? 0 : errno;
+  if (error == 0 && S_ISDIR(status.st_mode)) error = EISDIR;
+  if (error == 0 && !S_ISREG(status.st_mode)) error = ENODEV;
+  const auto size = static_cast<std::size_t>(status.st_size);
+  void* memory = nullptr;
+  if (error == 0 && size > 0) {
+    memory = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+    if (memory == MAP_FAILED) error = errno;
+  }
+  ::close(descriptor);
+  if (error != 0) throw_cannot(caller, "read", path, error);
+  return std::shared_ptr<const MappedFile>(
+      new MappedFile(path, {static_cast<const std::byte*>(memory), size}));
+}
+
+MappedFile::~MappedFile() {
+  if (!bytes_.empty()) munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
 }
 
 }  // namespace tlaloc

@@ -16,14 +16,14 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
-class WriteFiles : public ::testing::Test {
+class Files : public ::testing::Test {
  protected:
-  WriteFiles() {
+  Files() {
     std::string name = (fs::temp_directory_path() / "tlaloc-XXXXXX").string();
     if (mkdtemp(name.data()) == nullptr) std::abort();
     folder_ = name;
   }
-  ~WriteFiles() override { fs::remove_all(folder_); }
+  ~Files() override { fs::remove_all(folder_); }
 
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
   std::string text(const std::string& name) const {
@@ -52,7 +52,7 @@ std::string error(const std::vector<FileContent>& files) {
   return "";
 }
 
-TEST_F(WriteFiles, WritesAllOfThem) {
+TEST_F(Files, WritesAllOfThem) {
   const std::string one = "one", more = "more than one";
   EXPECT_EQ(error({content(path("a"), more), content(path("b"), one)}), "");
   EXPECT_EQ(error({content(path("a"), one)}), "");  // replaces what is there
@@ -61,7 +61,7 @@ TEST_F(WriteFiles, WritesAllOfThem) {
   EXPECT_EQ(count(), 2U);
 }
 
-TEST_F(WriteFiles, OrNone) {
+TEST_F(Files, OrNone) {
   const std::string before = "before", after = "after";
   ASSERT_EQ(error({content(path("old"), before)}), "");
   for (const std::string& bad : {path("no/such"), path("")}) {
@@ -73,7 +73,7 @@ TEST_F(WriteFiles, OrNone) {
   }
 }
 
-TEST_F(WriteFiles, LinksAndDevicesStayWhatTheyAre) {
+TEST_F(Files, LinksAndDevicesStayWhatTheyAre) {
   const std::string text_of_all = "text";
   ASSERT_EQ(error({content(path("file"), text_of_all)}), "");
   fs::create_symlink("file", path("link"));
@@ -84,6 +84,40 @@ TEST_F(WriteFiles, LinksAndDevicesStayWhatTheyAre) {
   EXPECT_TRUE(fs::is_symlink(path("null")));
   EXPECT_TRUE(fs::is_character_file("/dev/null"));
   EXPECT_EQ(text("file"), "other");
+}
+
+TEST_F(Files, APartIsGoneWithItsObject) {
+  {
+    NewFile file("test", path("a"));
+    const std::string piece = "piece ";
+    file.write(std::as_bytes(std::span(piece)));
+    EXPECT_FALSE(fs::exists(path("a")));
+  }
+  EXPECT_EQ(count(), 0U);
+  NewFile file("test", path("a"));
+  for (const std::string& piece : {std::string("two "), std::string("pieces")}) {
+    file.write(std::as_bytes(std::span(piece)));
+  }
+  file.put();
+  EXPECT_EQ(text("a"), "two pieces");
+  EXPECT_EQ(count(), 1U);
+}
+
+TEST_F(Files, AreMapped) {
+  const std::string text = "some text", nothing;
+  write_files("test", {content(path("a"), text), content(path("b"), nothing)});
+  const auto a = MappedFile::open("test", path("a"));
+  EXPECT_EQ(std::string(reinterpret_cast<const char*>(a->bytes().data()), a->bytes().size()), text);
+  EXPECT_EQ(a->path(), path("a"));
+  EXPECT_TRUE(MappedFile::open("test", path("b"))->bytes().empty());
+  for (const std::string& bad : {path("no/such"), path(""), std::string("/dev/null")}) {
+    try {
+      MappedFile::open("test", bad);
+      FAIL() << bad;
+    } catch (const EnvironmentError& e) {
+      EXPECT_THAT(e.what(), HasSubstr("TL-FILE-001: test: can't read " + bad + ": "));
+    }
+  }
 }
 
 }  // namespace

@@ -117,6 +117,7 @@ void contract(Contraction c, const std::byte* a, const std::byte* b, std::byte* 
   g.m = row.size;
   g.n = column.size;
   g.k = depth.size;
+  g.packed_b = c.packed_b;
   const std::int64_t bytes = byte_size(c.dtype);
   // Elements of C that have no neighbours among each other are added up elsewhere, if that is
   // often.

@@ -20,6 +20,8 @@ struct Contraction {
   /// Adds to C. Where several depth axes aren't one, results of 16 bits would round between them.
   bool accumulate = false;
   bool shared = false;  ///< as Gemm::shared
+  /// As Gemm::packed_b; then there are one axis of columns and one of depth, and no batch.
+  const void* packed_b = nullptr;
 };
 
 /// Neighbours become one axis where all three arrays allow it; sizes of 1 go.

@@ -34,7 +34,8 @@ HostArray on_host(const Buffer& b, bool donated) {
 /// A program and the frames that its runs take turns with.
 class Runner {
  public:
-  Runner(const ir::GraphRef& g, bool run_once) : program_(plan(g)) {
+  Runner(const ir::GraphRef& g, bool run_once, std::size_t fixed = 0)
+      : program_(plan(g, Kernels::all, fixed)) {
     if (run_once) {
       native_.why_not = "it runs once";
     } else {
@@ -156,12 +157,12 @@ class CpuBound final : public Bound {
     }
     if (params.empty()) return;
     split_ = split_prologue(*compiled_->graph, bound);
-    main_.emplace(split_->main, compiled_->run_once);
     const Runner prologue(split_->prologue, true);
     const RunOptions options;
     const auto dims = ArgumentBinder(split_->prologue)(args, {});
     RunOutputs out = prologue.run({.args = args, .donated = {}, .dims = dims, .options = &options});
     hoisted_ = std::move(out.results);
+    main_.emplace(split_->main, compiled_->run_once, hoisted_.size());
     const auto entry = compiled_->graph->dims();
     for (ir::Symbol s : split_->main->dims()) {
       const auto known = std::ranges::find(split_->dims, s);

@@ -1,6 +1,7 @@
 #include "tlaloc/cpu/dot.h"
 
 #include <algorithm>
+#include <mutex>
 #include <utility>
 
 #include "tlaloc/base/checked.h"
@@ -8,6 +9,7 @@
 #include "tlaloc/cpu/contraction.h"
 #include "tlaloc/cpu/count_text.h"
 #include "tlaloc/cpu/generate_convert.h"
+#include "tlaloc/cpu/scratch.h"
 #include "tlaloc/ops/elementwise_arith.h"
 #include "tlaloc/ops/rows.h"
 
@@ -18,12 +20,32 @@ using ir::Dim;
 using ir::Type;
 using ops::AxisList;
 
+/// A right side that is the same in every run, packed by the first one.
+class KeptRight {
+ public:
+  KeptRight(DType t, std::int64_t k, std::int64_t n) : dtype_(t), k_(k), n_(n) {}
+  const std::byte* packed(const Matrix& b) const {
+    std::call_once(once_, [&] {
+      memory_.emplace(packed_b_bytes(dtype_, k_, n_));
+      pack_b(dtype_, k_, n_, b, memory_->get());
+    });
+    return memory_->get();
+  }
+
+ private:
+  DType dtype_;
+  std::int64_t k_, n_;
+  mutable std::once_flag once_;
+  mutable std::optional<Scratch> memory_;
+};
+
 /// The step's integers: k and its strides in lhs and rhs; the offsets of lhs, rhs and result; then,
 /// for each axis of the result, the size and the strides in lhs, rhs and result. An axis that one
 /// operand has not got has stride 0 there.
 struct Dot {
   DType dtype;
   std::size_t batch, rows, columns;  ///< numbers of axes
+  std::shared_ptr<const KeptRight> kept;
 };
 
 void run_dot(const KernelCall& call) {
@@ -46,9 +68,10 @@ void run_dot(const KernelCall& call) {
   c.columns = axes(dot.columns);
   c.depth = {{call.ints[0], call.ints[1], call.ints[2], 0}};
   const std::int64_t bytes = byte_size(dot.dtype);
-  contract(std::move(c), call.storages[0] + call.ints[3] * bytes,
-           call.storages[1] + call.ints[4] * bytes, call.storages[2] + call.ints[5] * bytes,
-           call.scratch);
+  const std::byte* const b = call.storages[1] + call.ints[4] * bytes;
+  if (dot.kept) c.packed_b = dot.kept->packed({b, c.depth[0].b, c.columns[0].b});
+  contract(std::move(c), call.storages[0] + call.ints[3] * bytes, b,
+           call.storages[2] + call.ints[5] * bytes, call.scratch);
 }
 
 Cost dot_cost(const void* data, const std::int64_t* ints) {
@@ -107,6 +130,23 @@ std::pair<Dim, Dim> contract(Emitter& e, Value& v, const AxisList& axes) {
   const auto one = as_one(v, axes);
   internal_check(one.has_value(), "the axes of a dense array are not one");
   return *one;
+}
+
+/// Bytes up to which a right side is packed where products are small anyway, and of all that one
+/// program keeps packed, beside the right sides themselves.
+constexpr std::size_t kFewBytes = std::size_t{64} << 10, kMostKept = std::size_t{256} << 20;
+
+/// Where the product [.., k] [k, n] has such a right side and one that is worth packing.
+std::shared_ptr<const KeptRight> kept_right(Emitter& e, const Value& b, const Dot& dot, Dim k,
+                                            Dim n, Dim result_stride) {
+  const DType t = b.type.dtype();
+  if (!e.is_fixed(b.expr->storage) || (t != DType::f32 && t != DType::f64)) return nullptr;
+  if (dot.batch > 0 || dot.columns != 1 || result_stride != Dim(1)) return nullptr;
+  if (!k.is_constant() || !n.is_constant()) return nullptr;
+  const std::size_t bytes = packed_b_bytes(t, k.constant(), n.constant());
+  if (bytes < kFewBytes || bytes > kMostKept - e.kept_bytes) return nullptr;
+  e.kept_bytes += bytes;
+  return std::make_shared<const KeptRight>(t, k.constant(), n.constant());
 }
 
 bool contains(const AxisList& axes, std::int64_t axis) {
@@ -200,7 +240,8 @@ void emit_dot(Emitter& e, const Value& lhs, const Value& rhs, const ops::DotDims
   };
   add({k, a_stride, b_stride, at_a.offset, at_b.offset, target.at.offset});
   std::size_t out = 0;
-  Dot dot{a.type.dtype(), dims.lhs_batch.size(), 0, 0};
+  Dim columns = 1, column_stride = 0;
+  Dot dot{a.type.dtype(), dims.lhs_batch.size(), 0, 0, nullptr};
   for (std::size_t i = 0; i < dot.batch; ++i) {
     const std::int64_t axis = dims.lhs_batch[i];
     add({a.type.dim(static_cast<int>(axis)), at_a.strides[usize(axis)],
@@ -216,9 +257,13 @@ void emit_dot(Emitter& e, const Value& lhs, const Value& rhs, const ops::DotDims
   }
   for (int axis = 0; axis < b.type.rank(); ++axis) {
     if (!is_free(dims.rhs_batch, dims.rhs_contract, axis)) continue;
-    add({b.type.dim(axis), 0, at_b.strides[usize(axis)], target.at.strides[out++]});
+    columns = b.type.dim(axis);
+    column_stride = target.at.strides[out++];
+    add({columns, 0, at_b.strides[usize(axis)], column_stride});
     ++dot.columns;
   }
+  dot.kept = kept_right(e, b, dot, k, columns, column_stride);
+  if (dot.kept) s.runs_on = "matrix kernel, right side packed once";
   s.data = std::make_shared<const Dot>(dot);
   e.emit_step(std::move(s));
 }

@@ -30,6 +30,10 @@ class Emitter {
 
   SizeTable sizes;
   Program program;
+  /// So many arguments are the same arrays in every run.
+  std::size_t fixed = 0;
+  /// Bytes of what is computed from them once, by kernels.
+  std::size_t kept_bytes = 0;
   /// Loops as ranges of instructions, inner ones before outer ones.
   struct Range {
     std::uint32_t begin, end;
@@ -50,6 +54,11 @@ class Emitter {
   void set(Slot to, Slot from) { emit({.code = Code::set, .a = to, .b = from}); }
 
   // ---- storages ----
+  bool is_fixed(StorageId s) const {
+    const Storage& storage = program.storages[s];
+    return storage.kind == Storage::Kind::constant ||
+           (storage.kind == Storage::Kind::argument && storage.index < fixed);
+  }
   StorageId constant(const HostArray& value);
   /// A new storage for values of this type: in the arena, or made here if its size is known only
   /// now.

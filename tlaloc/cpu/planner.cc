@@ -32,9 +32,10 @@ Type Planner::Context::type(ValueId v) const {
   return dims.empty() ? t : t.substitute(dims);
 }
 
-std::shared_ptr<const Program> plan(const ir::GraphRef& g, Kernels kernels) {
+std::shared_ptr<const Program> plan(const ir::GraphRef& g, Kernels kernels, std::size_t fixed) {
   const bool claims = kernels == Kernels::all;
-  return Planner(transform::inline_calls(g, claims ? claims_attention : nullptr), kernels).run();
+  return Planner(transform::inline_calls(g, claims ? claims_attention : nullptr), kernels, fixed)
+      .run();
 }
 
 std::shared_ptr<const Program> Planner::run() {

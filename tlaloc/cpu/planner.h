@@ -18,7 +18,10 @@ using Values = std::vector<Value>;
 
 class Planner {
  public:
-  Planner(ir::GraphRef g, Kernels kernels) : e_(std::move(g)), kernels_(kernels) {}
+  Planner(ir::GraphRef g, Kernels kernels, std::size_t fixed)
+      : e_(std::move(g)), kernels_(kernels) {
+    e_.fixed = fixed;
+  }
   std::shared_ptr<const Program> run();
 
  private:

@@ -1,0 +1,123 @@
+// Right sides of products that are bound: packed once, with the bits of any other run.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tlaloc/cpu/cpu_backend.h"
+#include "tlaloc/ir/builder.h"
+#include "tlaloc/ops/val_index.h"
+#include "tlaloc/ops/val_linalg.h"
+#include "tlaloc/ops/val_ops.h"
+
+namespace tlaloc::cpu {
+namespace {
+
+using ir::Dim;
+using ir::GraphRef;
+using ir::Val;
+using runtime::Buffer;
+
+HostArray noise(DType dtype, Extents extents, std::uint64_t seed) {
+  HostArray a = HostArray::uninitialized(dtype, std::move(extents));
+  std::mt19937_64 random(seed);
+  std::normal_distribution<double> normal;
+  dispatch(dtype, [&]<class T>(TypeTag<T>) {
+    for (std::int64_t i = 0; i < a.size(); ++i)
+      static_cast<T*>(a.mutable_data())[i] = static_cast<T>(static_cast<float>(normal(random)));
+  });
+  return a;
+}
+
+/// x [rows, 3, k] with the last `k` columns of w [k, n] or [n, k], whole or from the third on.
+GraphRef product(DType t, std::int64_t k, std::int64_t n, bool turned, bool cut) {
+  ir::Builder b("f");
+  const Dim rows = ir::Symbol::fresh("rows");
+  const Val w = b.param(ir::Type::get(t, turned ? std::vector<Dim>{n, k} : std::vector<Dim>{k, n}));
+  const Val x = b.param(ir::Type::get(t, {rows, 3, k}));
+  const Dim start[] = {2, 2}, limit[] = {turned ? n : k, turned ? k : n};
+  Val right = cut ? ops::slice(w, start, limit) : w;
+  Val left = x;
+  if (cut) {
+    const Dim first[] = {0, 0, 0}, last[] = {rows, 3, k - 2};
+    left = ops::slice(x, first, last);
+  }
+  return b.build(ir::Vals{
+      ops::dot_general(left, right, {.lhs_contract = {2}, .rhs_contract = {turned ? 1 : 0}})});
+}
+
+std::string runs_on(const runtime::Bound& bound, const HostArray& x) {
+  runtime::ExplainOptions options;
+  const std::vector<const HostArray*> inputs{&x};
+  options.inputs = inputs;
+  std::string all;
+  for (const auto& kernel : bound.explain(options).kernels) all += kernel.runs_on + ";";
+  return all;
+}
+
+TEST(Bound, GivesTheBitsOfWhatIsNotBound) {
+  for (DType t : {DType::f32, DType::f64, DType::bf16}) {
+    for (const bool turned : {false, true}) {
+      for (const bool cut : {false, true}) {
+        const std::int64_t k = 700, n = 333;
+        const GraphRef g = product(t, k, n, turned, cut);
+        const HostArray w = noise(t, turned ? Extents{n, k} : Extents{k, n}, 1);
+        const auto executable = cpu_backend().compile(g);
+        const auto bound = executable->bind({{0, Buffer(w)}});
+        for (const std::int64_t rows : {1, 2, 5, 0, 40, 200}) {
+          const HostArray x = noise(t, {rows, 3, k}, static_cast<std::uint64_t>(rows));
+          const auto want = executable->run({Buffer(w), Buffer(x)}).outputs[0].to_host();
+          for (int again = 0; again < 2; ++again) {
+            const auto have = bound->run({Buffer(x)}, {}).outputs[0].to_host();
+            ASSERT_EQ(have.bytes(), want.bytes());
+            EXPECT_EQ(std::memcmp(have.data(), want.data(), want.bytes()), 0)
+                << name(t) << turned << cut << rows;
+          }
+        }
+        const HostArray x = noise(t, {2, 3, k}, 9);
+        EXPECT_EQ(runs_on(*bound, x).find("packed once") != std::string::npos, t != DType::bf16);
+      }
+    }
+  }
+}
+
+TEST(Bound, SmallOnesAndThoseOfOtherRunsAreReadWhereTheyLie) {
+  const GraphRef small = product(DType::f32, 30, 20, false, false);
+  const HostArray w = noise(DType::f32, {30, 20}, 1), x = noise(DType::f32, {4, 3, 30}, 2);
+  EXPECT_EQ(runs_on(*cpu_backend().compile(small)->bind({{0, Buffer(w)}}), x), "matrix kernel;");
+  // Both bindings have their own.
+  const GraphRef g = product(DType::f32, 300, 200, false, false);
+  const auto executable = cpu_backend().compile(g);
+  const HostArray a = noise(DType::f32, {300, 200}, 3), b = noise(DType::f32, {300, 200}, 4);
+  const HostArray y = noise(DType::f32, {4, 3, 300}, 5);
+  const auto with_a = executable->bind({{0, Buffer(a)}}),
+             with_b = executable->bind({{0, Buffer(b)}});
+  for (int i = 0; i < 2; ++i) {
+    for (const auto& [bound, w] : {std::pair(with_a, a), std::pair(with_b, b)}) {
+      const auto have = bound->run({Buffer(y)}, {}).outputs[0].to_host();
+      const auto want = executable->run({Buffer(w), Buffer(y)}).outputs[0].to_host();
+      EXPECT_EQ(std::memcmp(have.data(), want.data(), want.bytes()), 0);
+    }
+  }
+}
+
+TEST(Bound, FirstRunsInSeveralThreadsPackOnce) {
+  const GraphRef g = product(DType::f32, 500, 400, true, false);
+  const HostArray w = noise(DType::f32, {400, 500}, 1), x = noise(DType::f32, {4, 3, 500}, 2);
+  const auto executable = cpu_backend().compile(g);
+  const auto want = executable->run({Buffer(w), Buffer(x)}).outputs[0].to_host();
+  const auto bound = executable->bind({{0, Buffer(w)}});
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      const auto have = bound->run({Buffer(x)}, {}).outputs[0].to_host();
+      EXPECT_EQ(std::memcmp(have.data(), want.data(), want.bytes()), 0);
+    });
+  }
+}
+
+}  // namespace
+}  // namespace tlaloc::cpu

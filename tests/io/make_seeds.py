@@ -6,8 +6,11 @@ usage: .venv/bin/python tests/io/make_seeds.py
 
 import io
 import pathlib
+import tempfile
 
 import numpy as np
+from gguf import GGMLQuantizationType as Type, GGUFValueType as Value, GGUFWriter
+from gguf.constants import GGML_QUANT_SIZES
 from safetensors.numpy import save
 
 ROOT = pathlib.Path(__file__).resolve().parents[2] / "tlaloc/io/testdata"
@@ -29,8 +32,30 @@ def safetensors():
     yield "escapes", save({"\"\n\u00e9": np.arange(3, dtype=np.uint8)})
 
 
+def gguf():
+    def file(tensors, values):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "x.gguf")
+            writer = GGUFWriter(path, "test")
+            for key, value, kind in values:
+                writer.add_key_value(key, value, kind)
+            for kind in tensors:
+                writer.add_tensor(kind.name, np.full((1, GGML_QUANT_SIZES[kind][1]), 60, np.uint8), raw_dtype=kind)
+            writer.write_header_to_file()
+            writer.write_kv_data_to_file()
+            writer.write_tensors_to_file()
+            writer.close()
+            return path.read_bytes()
+
+    yield "tensors", file([Type.F32, Type.F16, Type.BF16, Type.Q8_0, Type.IQ1_S], [])
+    yield "blocks", file([kind for kind in Type if kind.name.startswith(("Q", "IQ4", "TQ", "MX", "NV"))], [])
+    yield "values", file([], [
+        ("general.alignment", 64, Value.UINT32), ("b", True, Value.BOOL), ("f", 1.5, Value.FLOAT64),
+        ("t", ["a", ""], Value.ARRAY), ("n", [[1], [2, 3]], Value.ARRAY), ("u", 7, Value.UINT8)])
+
+
 def main():
-    for make in npy, safetensors:
+    for make in npy, safetensors, gguf:
         folder = ROOT / f"{make.__name__}_fuzz"
         folder.mkdir(parents=True, exist_ok=True)
         for name, data in make():

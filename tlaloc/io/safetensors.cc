@@ -69,8 +69,8 @@ class Header {
     }
     const json::value& dtype = object.at("dtype");
     if (!dtype.is_string()) wrong(key, "has a dtype that is no string");
-    const std::optional<Storage> storage = safetensors_storage(view(dtype.get_string()));
-    if (!storage) {
+    const std::optional<Storage> storage = parse_storage(view(dtype.get_string()));
+    if (!storage || !in_safetensors(*storage)) {
       throw UserError({"TL-SAFETENSORS-002",
                        "safetensors",
                        name_ + ": '" + std::string(key) + "' is stored as " +

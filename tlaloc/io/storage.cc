@@ -101,8 +101,8 @@ std::optional<DType> dtype_of_storage(Storage storage) {
 std::optional<Storage> storage_of_dtype(DType type) {
   return find([&](const Row& r) { return r.dtype == as(type); });
 }
-std::optional<Storage> safetensors_storage(std::string_view name) {
-  return find([&](const Row& r) { return r.safetensors && r.name == name; });
+std::optional<Storage> parse_storage(std::string_view name) {
+  return find([&](const Row& r) { return r.name == name; });
 }
 bool in_safetensors(Storage storage) { return row(storage).safetensors; }
 std::optional<Storage> gguf_storage(std::uint32_t number) {

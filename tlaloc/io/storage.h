@@ -34,7 +34,7 @@ enum class Storage : std::uint8_t {
   f64,
   i64,
   u64,
-  // Blocks of GGUF. docs/checkpoints.md says which of them have a decoder.
+  // Blocks of GGUF. dequantize.h says which of them have a decoder.
   q4_0,
   q4_1,
   q5_0,
@@ -74,8 +74,8 @@ std::optional<DType> dtype_of_storage(Storage storage);
 /// Nothing for c128, which no file format here has.
 std::optional<Storage> storage_of_dtype(DType type);
 
-/// By its name in safetensors.
-std::optional<Storage> safetensors_storage(std::string_view name);
+/// By its name.
+std::optional<Storage> parse_storage(std::string_view name);
 bool in_safetensors(Storage storage);
 /// By its number in GGUF (ggml_type).
 std::optional<Storage> gguf_storage(std::uint32_t number);

@@ -1,0 +1,110 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+#include "tlaloc/base/error.h"
+#include "tlaloc/io/dequantize.h"
+
+namespace tlaloc::io {
+namespace {
+
+constexpr std::size_t kBlock = 32;
+
+[[noreturn]] void refuse(Storage storage, float value) {
+  throw UserError({"TL-QUANT-003",
+                   "quantize",
+                   fmt::format("{} has no number for {}", name(storage), value),
+                   "store the tensor as F32",
+                   {}});
+}
+
+/// The value of the largest magnitude, the first of equal ones.
+float extreme(Storage storage, const float* x) {
+  float best = x[0];
+  for (std::size_t i = 0; i < kBlock; ++i) {
+    if (!std::isfinite(x[i])) refuse(storage, x[i]);
+    if (std::abs(x[i]) > std::abs(best)) best = x[i];
+  }
+  return best;
+}
+/// Writes the scale as f16.
+std::byte* put_scale(Storage storage, float scale, std::byte* out) {
+  const Half half(scale);
+  if (!std::isfinite(static_cast<float>(half))) refuse(storage, scale);
+  std::memcpy(out, &half.bits, sizeof half.bits);
+  return out + sizeof half.bits;
+}
+/// 1 / scale; 0 where a block is so small that the scale has no reciprocal, and is 0 as f16.
+float reciprocal(float scale) {
+  const float r = 1 / scale;
+  return scale == 0 || std::isinf(r) ? 0 : r;
+}
+
+void q4_0(const float* x, std::byte* out) {
+  // The largest value becomes -8, so that all sixteen steps are used.
+  const float scale = extreme(Storage::q4_0, x) / -8;
+  const float inverse = reciprocal(scale);
+  out = put_scale(Storage::q4_0, scale, out);
+  auto step = [&](float value) {
+    return static_cast<unsigned>(std::clamp(std::trunc(value * inverse + 8.5f), 0.0f, 15.0f));
+  };
+  for (std::size_t j = 0; j < kBlock / 2; ++j) {
+    out[j] = static_cast<std::byte>(step(x[j]) | step(x[j + kBlock / 2]) << 4);
+  }
+}
+void q8_0(const float* x, std::byte* out) {
+  const float scale = std::abs(extreme(Storage::q8_0, x)) / 127;
+  const float inverse = reciprocal(scale);
+  out = put_scale(Storage::q8_0, scale, out);
+  for (std::size_t j = 0; j < kBlock; ++j) {
+    // Halves go away from zero.
+    out[j] = static_cast<std::byte>(static_cast<std::int8_t>(std::round(x[j] * inverse)));
+  }
+}
+template <class T>
+void narrow(Storage storage, std::span<const float> values, std::byte* out) {
+  for (const float x : values) {
+    const T narrowed(x);
+    if (std::isfinite(x) && !std::isfinite(static_cast<float>(narrowed))) refuse(storage, x);
+    std::memcpy(out, &narrowed.bits, sizeof narrowed.bits);
+    out += sizeof narrowed.bits;
+  }
+}
+
+}  // namespace
+
+bool can_quantize(Storage storage) {
+  return storage == Storage::f32 || storage == Storage::f16 || storage == Storage::bf16 ||
+         storage == Storage::q4_0 || storage == Storage::q8_0;
+}
+
+void quantize(Storage storage, std::span<const float> values, std::span<std::byte> out) {
+  if (!can_quantize(storage)) {
+    throw UserError({"TL-QUANT-002",
+                     "quantize",
+                     "there is no encoder for " + std::string(name(storage)),
+                     "quantize to Q8_0 or Q4_0",
+                     {}});
+  }
+  const auto elements = usize(block_elements(storage)), bytes = usize(block_bytes(storage));
+  const std::size_t blocks = values.size() / elements;
+  internal_check(values.size() % elements == 0 && out.size() == blocks * bytes,
+                 "quantize: sizes don't fit");
+  if (storage == Storage::f16) return narrow<Half>(storage, values, out.data());
+  if (storage == Storage::bf16) return narrow<BFloat16>(storage, values, out.data());
+  if (storage == Storage::f32) {
+    if (!values.empty()) std::memcpy(out.data(), values.data(), out.size());
+    return;
+  }
+  for (std::size_t i = 0; i < blocks; ++i) {
+    const float* x = values.data() + i * elements;
+    std::byte* block = out.data() + i * bytes;
+    storage == Storage::q4_0 ? q4_0(x, block) : q8_0(x, block);
+  }
+}
+
+}  // namespace tlaloc::io

@@ -1,4 +1,4 @@
-// The command `tlaloc`: looks at programs, and compiles them ahead of time.
+// The command `tlaloc`: looks at programs and models, and compiles programs ahead of time.
 #include <CLI/CLI.hpp>
 #include <exception>
 #include <iostream>
@@ -37,6 +37,18 @@ int main(int argc, char** argv) {
                    "what to compile for: native, x86-64-v3, znver4, ...")
       ->capture_default_str();
   compile_command->callback([&] { compile(compile_arguments); });
+
+  InspectArguments inspect_arguments;
+  CLI::App* inspect_command = app.add_subcommand(
+      "inspect", "Says what a model is: architecture, sizes, tokenizer, metadata, tensors");
+  inspect_command
+      ->add_option("model", inspect_arguments.model,
+                   "GGUF file, or folder with a model in safetensors")
+      ->required();
+  inspect_command->add_flag("--tensors", inspect_arguments.tensors,
+                            "a line for each tensor, not one for all layers that are alike");
+  inspect_command->add_flag("--json", inspect_arguments.json, "writes JSON");
+  inspect_command->callback([&] { inspect(inspect_arguments); });
 
   try {
     app.parse(argc, argv);

@@ -27,5 +27,10 @@ struct CompileArguments {
   std::string module, object, header, function, cpu = "x86-64-v2";
 };
 void compile(const CompileArguments& a);
+struct InspectArguments {
+  std::string model;
+  bool tensors = false, json = false;
+};
+void inspect(const InspectArguments& a);
 
 }  // namespace tlaloc::command

@@ -1,0 +1,175 @@
+#include "tools/tlaloc/model_summary.h"
+
+#include <fmt/format.h>
+
+#include <boost/json/array.hpp>
+#include <cmath>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "tlaloc/base/files.h"
+#include "tlaloc/base/json.h"
+#include "tlaloc/base/utf8.h"
+#include "tlaloc/io/gguf.h"
+#include "tlaloc/io/safetensors.h"
+
+namespace tlaloc::command {
+namespace {
+
+namespace fs = std::filesystem;
+namespace json = boost::json;
+
+/// Longer lists of metadata, such as all tokens, are not shown.
+constexpr std::size_t kShownElements = 16;
+
+/// Text of GGUF may be any bytes, which JSON has no strings for.
+std::string readable(const std::string& text) {
+  if (is_utf8(text)) return text;
+  std::string escaped;
+  for (const unsigned char c : text) {
+    escaped += c < 0x80 ? std::string(1, static_cast<char>(c)) : fmt::format("\\x{:02x}", c);
+  }
+  return escaped;
+}
+
+json::value json_of_list(const io::GgufArray& list);
+
+template <class T>
+json::value json_of(const T& x) {
+  if constexpr (std::is_same_v<T, std::string>) {
+    return json::string(readable(x));
+  } else if constexpr (std::is_same_v<T, io::GgufArray>) {
+    return json_of_list(x);
+  } else if constexpr (std::is_same_v<T, float>) {
+    // The number that it is meant to be: 1e-5, not 9.99999974e-6.
+    return std::isfinite(x) ? std::stod(fmt::format("{}", x)) : static_cast<double>(x);
+  } else {
+    return x;
+  }
+}
+json::value json_of_list(const io::GgufArray& list) {
+  if (list.size() > kShownElements) {
+    return json::string(fmt::format("{} elements of the type {}", list.size(),
+                                    io::gguf_type_name(list.elements.index())));
+  }
+  json::array all;
+  std::visit(
+      [&]<class T>(const std::vector<T>& elements) {
+        for (const T& x : elements) all.push_back(json_of<T>(x));
+      },
+      list.elements);
+  return all;
+}
+json::value json_of_value(const io::GgufValue& value) {
+  return std::visit([](const auto& x) { return json_of(x); }, value);
+}
+
+using Names = std::pair<const char*, const char*>;  // ours, theirs
+
+ModelSummary summarize_gguf(const std::string& path) {
+  io::Gguf file = io::open_gguf(path);
+  ModelSummary m;
+  m.format = "GGUF version " + std::to_string(file.version);
+  const io::GgufMetadata& data = file.metadata;
+  if (const std::string* name = data.text("general.architecture")) m.architecture = readable(*name);
+  for (const auto& [ours, theirs] :
+       {Names("layers", "block_count"), Names("width", "embedding_length"),
+        Names("feed_forward", "feed_forward_length"), Names("heads", "attention.head_count"),
+        Names("kv_heads", "attention.head_count_kv"), Names("head_size", "attention.key_length"),
+        Names("context", "context_length"), Names("vocabulary", "vocab_size")}) {
+    const io::GgufValue* value = data.find(m.architecture + "." + theirs);
+    if (value) m.sizes[ours] = json_of_value(*value);
+  }
+  for (const auto& [ours, theirs] : {Names("type", "model"), Names("pre_tokenizer", "pre")}) {
+    const std::string* name = data.text(std::string("tokenizer.ggml.") + theirs);
+    if (name) m.tokenizer[ours] = readable(*name);
+  }
+  for (const char* list : {"tokens", "merges"}) {
+    const io::GgufArray* all = data.list(std::string("tokenizer.ggml.") + list);
+    if (all) m.tokenizer[list] = all->size();
+  }
+  if (const std::string* text = data.text("tokenizer.chat_template")) {
+    m.chat_template = readable(*text);
+  }
+  for (const auto& [key, value] : data.entries()) m.metadata[key] = json_of_value(value);
+  m.tensors = std::move(file.tensors);
+  return m;
+}
+
+/// The object in a file; nothing where there is no such file.
+std::optional<json::object> read_object(const fs::path& path) {
+  if (!fs::exists(path)) return std::nullopt;
+  const auto file = MappedFile::open("tlaloc", path.string());
+  const std::string_view text(reinterpret_cast<const char*>(file->bytes().data()),
+                              file->bytes().size());
+  json::value v = parse_json(text, path.string());
+  if (!v.is_object()) return std::nullopt;
+  return std::move(v.get_object());
+}
+std::string text_of(const json::object& o, const char* key) {
+  const json::value* v = o.if_contains(key);
+  return v && v->is_string() ? std::string(v->get_string()) : "";
+}
+std::size_t size_of(const json::value* v) {
+  if (v && v->is_array()) return v->get_array().size();
+  return v && v->is_object() ? v->get_object().size() : 0;
+}
+
+void add_config(const json::object& config, ModelSummary& m) {
+  const json::value* architectures = config.if_contains("architectures");
+  if (architectures && architectures->is_array() && !architectures->get_array().empty() &&
+      architectures->get_array()[0].is_string()) {
+    m.architecture = std::string(architectures->get_array()[0].get_string());
+  } else {
+    m.architecture = text_of(config, "model_type");
+  }
+  // Models of images and text keep the sizes of the text part apart.
+  const json::value* nested = config.if_contains("text_config");
+  const json::object& text = nested && nested->is_object() ? nested->get_object() : config;
+  for (const auto& [ours, theirs] :
+       {Names("layers", "num_hidden_layers"), Names("width", "hidden_size"),
+        Names("feed_forward", "intermediate_size"), Names("heads", "num_attention_heads"),
+        Names("kv_heads", "num_key_value_heads"), Names("head_size", "head_dim"),
+        Names("context", "max_position_embeddings"), Names("vocabulary", "vocab_size")}) {
+    const json::value* v = text.if_contains(theirs);
+    if (v && v->is_int64()) m.sizes[ours] = *v;
+  }
+}
+
+ModelSummary summarize_safetensors(const std::string& path) {
+  io::Safetensors file = io::open_safetensors(path);
+  ModelSummary m;
+  m.format = "safetensors";
+  for (const auto& [key, text] : file.metadata) m.metadata[key] = text;
+  m.tensors = std::move(file.tensors);
+  const fs::path folder = fs::is_directory(path) ? fs::path(path) : fs::path(path).parent_path();
+  if (const auto config = read_object(folder / "config.json")) add_config(*config, m);
+  if (const auto tokenizer = read_object(folder / "tokenizer.json")) {
+    const json::value* model = tokenizer->if_contains("model");
+    if (model && model->is_object()) {
+      const json::object& o = model->get_object();
+      m.tokenizer = {{"type", text_of(o, "type")},
+                     {"tokens", size_of(o.if_contains("vocab"))},
+                     {"added_tokens", size_of(tokenizer->if_contains("added_tokens"))}};
+      if (o.contains("merges")) m.tokenizer["merges"] = size_of(o.if_contains("merges"));
+    }
+  }
+  if (fs::exists(folder / "chat_template.jinja")) {
+    const auto text = MappedFile::open("tlaloc", (folder / "chat_template.jinja").string());
+    m.chat_template =
+        readable({reinterpret_cast<const char*>(text->bytes().data()), text->bytes().size()});
+  } else if (const auto config = read_object(folder / "tokenizer_config.json")) {
+    m.chat_template = text_of(*config, "chat_template");
+  }
+  return m;
+}
+
+}  // namespace
+
+ModelSummary summarize_model(const std::string& path) {
+  return path.ends_with(".gguf") ? summarize_gguf(path) : summarize_safetensors(path);
+}
+
+}  // namespace tlaloc::command

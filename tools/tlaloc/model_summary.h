@@ -1,0 +1,30 @@
+// What a model's files say about it, whatever their format.
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <string>
+
+#include "tlaloc/io/tensor_file.h"
+
+namespace tlaloc::command {
+
+/// Text is UTF-8; bytes of GGUF files that are none are escaped.
+struct ModelSummary {
+  std::string format;        ///< "GGUF version 3", "safetensors"
+  std::string architecture;  ///< empty where the files don't say
+  /// Of layers, width, feed_forward, heads, kv_heads, head_size, context and vocabulary those that
+  /// the files state. Numbers, or lists where layers differ.
+  boost::json::object sizes;
+  /// type, pre_tokenizer, tokens, added_tokens, merges; empty where there is none.
+  boost::json::object tokenizer;
+  std::string chat_template;
+  /// Of long lists their size and type.
+  boost::json::object metadata;
+  io::TensorFile tensors;
+};
+
+/// Of a GGUF file, a .safetensors file or its index, or a folder with a model in safetensors beside
+/// config.json and tokenizer.json. Throws what reading them does.
+ModelSummary summarize_model(const std::string& path);
+
+}  // namespace tlaloc::command

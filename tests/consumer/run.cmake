@@ -13,6 +13,9 @@ run("${CMAKE_COMMAND}" -S "${CMAKE_CURRENT_LIST_DIR}/project" -B "${WORK_DIR}/bu
     "-DCMAKE_PREFIX_PATH=${WORK_DIR}/prefix" "-DCMAKE_CXX_COMPILER=${COMPILER}" "-DCMAKE_BUILD_TYPE=${BUILD_TYPE}"
     "-DCMAKE_CXX_FLAGS=${flags}")
 run("${CMAKE_COMMAND}" --build "${WORK_DIR}/build")
+foreach(lines 0 1)
+  run("${WORK_DIR}/build/places${lines}")
+endforeach()
 if(CODEGEN)
   run("${CMAKE_COMMAND}" -E env --unset=TLALOC_CODEGEN_LIBRARY TLALOC_CACHE=off "${WORK_DIR}/build/compile")
 endif()

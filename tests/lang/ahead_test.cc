@@ -116,6 +116,11 @@ TEST_F(CompileAhead, Refusals) {
                                                                                       "");
               }),
               HasSubstr("TL-FILE-001: compile_ahead: can't write /no/f.o"));
+  EXPECT_THAT(message([&] {
+                tl::compile_ahead([](tl::Tensor<double, 4> v) { return v; },
+                                  {.arguments = {"v", "w"}})(x);
+              }),
+              HasSubstr("TL-AOT-002: compile_ahead: 2 names for 1 arguments"));
 }
 
 }  // namespace

@@ -92,7 +92,7 @@ TEST_F(Explain, TheInterpreterDoesNotTell) {
     tl::explain(energy, vector(3), vector(3));
     FAIL();
   } catch (const tl::Error& e) {
-    EXPECT_THAT(e.what(), HasSubstr("the back end does not tell how it runs a program"));
+    EXPECT_THAT(e.what(), HasSubstr("call explain outside of check_nan"));
   }
 }
 

@@ -62,6 +62,11 @@ def main():
         if run.returncode != 1 or "TL-FILE-001: tlaloc: can't write no/layer.o" not in run.stderr:
             print(f"a folder that isn't there: {run.returncode} {run.stderr}")
             return 1
+        run = subprocess.run([command, "compile", "layer.txt", "-o", "one", "--header", "./one"], cwd=folder,
+                             stderr=subprocess.PIPE, text=True)
+        if run.returncode != 1 or "TL-FILE-002: tlaloc: " not in run.stderr or (folder / "one").exists():
+            print(f"one file for both: {run.returncode} {run.stderr}")
+            return 1
         run = subprocess.run([command, "compile", "layer.txt", "-o", "alone.o", "--header", "no/layer.h"], cwd=folder,
                              stderr=subprocess.PIPE, text=True)
         if run.returncode != 1 or "can't write no/layer.h" not in run.stderr or (folder / "alone.o").exists():

@@ -50,6 +50,7 @@ def main():
             (("--dim", "m=3"), "TL-SHAPE-004: tlaloc: there is no size 'm'; give sizes such as n=128; the module takes n"),
             (("--dim", "n=-3"), "TL-SHAPE-004: tlaloc: 'n=-3' is no size"),
             (("--dim", "n"), "TL-SHAPE-004: tlaloc: 'n' is no size"),
+            (("--dim", "n=3", "--dim", "n=4"), "TL-SHAPE-004: tlaloc: the size 'n' is given twice"),
     ]:
         code, out, err = call(*arguments)
         expect(code == 1 and message in err, f"{arguments}: {code} {err}")

@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
   throw EnvironmentError({"TL-FILE-001",
                           caller,
                           std::string("can't ") + verb + " " + path + ": " + std::strerror(error),
-                          "",
+                          "check the path and its permissions",
                           {}});
 }
 
@@ -87,7 +87,28 @@ void NewFile::put() {
   part_.clear();
 }
 
+namespace {
+/// The same for all ways to write one place, whether there is something or not.
+fs::path where(const std::string& path) {
+  std::error_code ignored;
+  return fs::weakly_canonical(fs::absolute(path, ignored), ignored);
+}
+}  // namespace
+
 void write_files(const char* caller, const std::vector<FileContent>& files) {
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    for (std::size_t k = 0; k < i; ++k) {
+      std::error_code ignored;
+      if (where(files[i].path) != where(files[k].path)) continue;
+      if (fs::is_character_file(files[i].path, ignored)) continue;  // takes one after the other
+      throw UserError(
+          {"TL-FILE-002",
+           caller,
+           "two results are to be written to one file: " + files[k].path + " and " + files[i].path,
+           "give them different paths",
+           {}});
+    }
+  }
   std::vector<NewFile> parts;
   for (const FileContent& f : files) parts.emplace_back(caller, f.path);
   // What can't be taken back comes last.

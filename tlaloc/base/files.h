@@ -15,7 +15,7 @@ struct FileContent {
 };
 
 /// Writes all files; where one can't be written, none is changed or left behind. EnvironmentError
-/// TL-FILE-001, from `caller`.
+/// TL-FILE-001, from `caller`; UserError TL-FILE-002 where two of them are one file.
 void write_files(const char* caller, const std::vector<FileContent>& files);
 
 /// A file that is written piece by piece and appears when all of it is there: until `put` its

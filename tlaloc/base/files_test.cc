@@ -73,6 +73,18 @@ TEST_F(Files, OrNone) {
   }
 }
 
+TEST_F(Files, TwoForOnePathAreRefused) {
+  const std::string before = "before", one = "one", two = "two";
+  ASSERT_EQ(error({content(path("a"), before)}), "");
+  fs::create_symlink("a", path("link"));
+  for (const std::string& name : {path("a"), path("./a"), path("link")}) {
+    EXPECT_THROW(write_files("test", {content(path("a"), one), content(name, two)}), UserError);
+    EXPECT_EQ(text("a"), "before");
+  }
+  EXPECT_THROW(write_files("test", {content(path("b"), one), content(path("b"), two)}), UserError);
+  EXPECT_EQ(error({content("/dev/null", one), content("/dev/null", two)}), "");
+}
+
 TEST_F(Files, LinksAndDevicesStayWhatTheyAre) {
   const std::string text_of_all = "text";
   ASSERT_EQ(error({content(path("file"), text_of_all)}), "");

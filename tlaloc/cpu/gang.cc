@@ -316,7 +316,7 @@ void set_num_threads(std::int64_t n) {
         {"TL-THREADS-001",
          "set_num_threads",
          std::to_string(n) + " is not a number of threads, 1 to " + std::to_string(kMaxThreads),
-         "leave it out for as many as there are processors",
+         "pass a number in that range; without a call there are as many as processors",
          {}});
   }
   gang().want(n);

@@ -41,6 +41,12 @@ AheadCode compile_ahead(const Function& f, const Leaves& args, const AheadOption
   return with_place(where, [&] {
     require_values(args, call.name);
     require_agreement(call, args);
+    if (options.arguments.size() > args.data().argument_begin.size()) {
+      throw UserError({"TL-AOT-002", call.name,
+                       std::to_string(options.arguments.size()) + " names for " +
+                           std::to_string(args.data().argument_begin.size()) + " arguments",
+                       "leave the surplus names out", user_place(where)});
+    }
     const Closure c = trace_closure(f, args, signature_of(args));
     if (!c.captures.lifted.empty()) {
       throw UserError({"TL-AOT-001", call.name, "the function reads values of the trace around it",

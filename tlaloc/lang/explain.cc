@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "tlaloc/base/error.h"
+#include "tlaloc/lang/nan_mode.h"
 
 namespace tlaloc::core {
 namespace {
@@ -11,7 +12,18 @@ thread_local ExplainScope* innermost = nullptr;
 
 }  // namespace
 
-ExplainScope::ExplainScope() : outer_(std::exchange(innermost, this)) {}
+ExplainScope::ExplainScope() {
+  if (nan_mode()) {
+    throw UserError(
+        {"TL-BACKEND-001",
+         "explain",
+         "programs that stop at the first NaN run on the interpreter, which has nothing "
+         "to explain",
+         "call explain outside of check_nan, and without TLALOC_CHECK_NAN=1",
+         {}});
+  }
+  outer_ = std::exchange(innermost, this);
+}
 ExplainScope::~ExplainScope() { innermost = outer_; }
 
 Explanation ExplainScope::take() {

@@ -15,6 +15,7 @@ namespace core {
 /// the user's line of every operation. An inner one hides an outer one.
 class ExplainScope {
  public:
+  /// UserError TL-BACKEND-001 in a scope of check_nan.
   ExplainScope();
   ~ExplainScope();
   ExplainScope(const ExplainScope&) = delete;
@@ -26,7 +27,7 @@ class ExplainScope {
   friend void tell(Explanation);
   Explanation explanation_;
   bool told_ = false;
-  ExplainScope* outer_;
+  ExplainScope* outer_ = nullptr;
 };
 /// Whether this thread is in a scope.
 bool explaining();

@@ -5,7 +5,8 @@ namespace tlaloc {
 
 /// While alive, this thread's operations fail with UserError TL-NAN-001 at the first NaN or
 /// infinity that no operand had, naming the operation and the user's line. The environment variable
-/// TLALOC_CHECK_NAN=1 turns it on in every thread; it is read once, when a thread first asks.
+/// TLALOC_CHECK_NAN=1 (or on; 0 and off are the default) turns it on in every thread; it is read
+/// once, when a thread first asks. UserError TL-ENV-001 where it says something else.
 class check_nan {
  public:
   explicit check_nan(bool on = true);

@@ -112,10 +112,16 @@ class DebugInfo {
     Answer a;
     Dwfl_Module* m = module_at(pc);
     if (!m) return a;
+    if (is_system(m)) {
+      a.verdict = Verdict::own;
+      return a;
+    }
     Dwarf_Addr bias = 0;
     Dwarf_Die* unit = dwfl_module_addrdie(m, pc, &bias);
-    // Clang writes no index of address ranges; then every unit is asked.
-    if (!unit) {
+    // The index of address ranges lacks what Clang compiled and functions without debug
+    // information, for which it names a neighbour; then every unit is asked.
+    if (!unit || dwarf_haspc(unit, pc - bias) <= 0) {
+      unit = nullptr;
       while ((unit = dwfl_module_nextcu(m, unit, &bias)) && dwarf_haspc(unit, pc - bias) <= 0) {
       }
     }
@@ -170,19 +176,20 @@ class DebugInfo {
     return true;
   }
 
-  /// Tlaloc without debug information is known by its symbols, libraries by where they lie.
-  static Verdict without_lines(Dwfl_Module* m, Dwarf_Addr pc) {
-    const char* symbol = dwfl_module_addrname(m, pc);
-    if (symbol && (std::strncmp(symbol, "_ZN6tlaloc", 10) == 0 ||
-                   std::strncmp(symbol, "_ZNK6tlaloc", 11) == 0)) {
-      return Verdict::own;
-    }
+  /// Whether the code is a system library's, which has debug information on some machines.
+  static bool is_system(Dwfl_Module* m) {
     const char* file =
         dwfl_module_info(m, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr);
     const std::string_view path = file ? file : "";
-    const bool system = path.find("libstdc++") != path.npos || path.find("/libc.") != path.npos ||
-                        path.find("libgcc_s") != path.npos || path.find("libc++") != path.npos;
-    return system ? Verdict::own : Verdict::unknown;
+    return path.find("libstdc++") != path.npos || path.find("/libc.") != path.npos ||
+           path.find("libgcc_s") != path.npos || path.find("libc++") != path.npos;
+  }
+  /// Tlaloc without debug information is known by its symbols.
+  static Verdict without_lines(Dwfl_Module* m, Dwarf_Addr pc) {
+    const char* symbol = dwfl_module_addrname(m, pc);
+    const bool own = symbol && (std::strncmp(symbol, "_ZN6tlaloc", 10) == 0 ||
+                                std::strncmp(symbol, "_ZNK6tlaloc", 11) == 0);
+    return own ? Verdict::own : Verdict::unknown;
   }
 
   Dwfl* dwfl_ = nullptr;

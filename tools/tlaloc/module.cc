@@ -1,6 +1,8 @@
 #include "tools/tlaloc/module.h"
 
+#include <cerrno>
 #include <charconv>
+#include <cstring>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -14,16 +16,22 @@ namespace tlaloc::command {
 
 ir::GraphRef read_module(const std::string& path) {
   std::ifstream file;
+  errno = 0;
   if (path != "-") file.open(path);
   std::istream& in = path == "-" ? std::cin : file;
   std::string text;
   try {
-    text.assign(std::istreambuf_iterator<char>(in), {});
+    if (in) text.assign(std::istreambuf_iterator<char>(in), {});
   } catch (const std::ios_base::failure&) {  // of reading a folder
     in.setstate(std::ios_base::badbit);
   }
-  if (!in || (path != "-" && !file.is_open())) {
-    throw EnvironmentError({"TL-FILE-001", "tlaloc", "can't read " + path, "", {}});
+  if (!in) {
+    const std::string reason = errno ? std::string(": ") + std::strerror(errno) : "";
+    throw EnvironmentError({"TL-FILE-001",
+                            "tlaloc",
+                            "can't read " + path + reason,
+                            "check the path and its permissions",
+                            {}});
   }
   const std::string name = path == "-" ? "<stdin>" : path;
   ir::GraphRef g = ir::parse_graph(text, &ops::find, name);
@@ -63,7 +71,8 @@ runtime::DimValues read_dims(const ir::Graph& g, const std::vector<std::string>&
     bool found = false;
     for (ir::Symbol s : g.dims()) {
       if (s.name() != text.substr(0, equals)) continue;
-      values[s.id()] = size;
+      if (!values.emplace(s.id(), size).second)
+        refuse("the size '" + s.name() + "' is given twice");
       found = true;
     }
     if (!found) refuse("there is no size '" + text.substr(0, equals) + "'");

@@ -147,13 +147,20 @@ class Maker {
   void ordered(Pool& p) {
     const Val a = draw_matrix(p);
     const int along = below(2);
-    switch (below(4)) {
+    const ops::Running running{.reverse = below(2) != 0, .exclusive = below(2) != 0};
+    switch (below(7)) {
       case 0:
         return p.add(ops::convert(ops::argmax(a, along), t_));
       case 1:
         return p.add(ops::convert(ops::argmin(a, along), t_));
       case 2:
         return p.add(ops::reshape(ops::top_k(a, 1).values, std::vector<Dim>{n_}));
+      case 3:
+        return p.add(ops::cumsum(a, along, running));
+      case 4:
+        return p.add(ops::cumprod(a, along, running));
+      case 5:
+        return p.add(ops::cummax(a, along, running));
       default: {
         const std::array<Val, 2> operands{a, draw_matrix(p)};
         for (Val v : ops::sort(operands, along, 1 + below(2), below(2) != 0)) p.add(v);

@@ -41,6 +41,8 @@ class Emitter {
   std::vector<Range> loops;
   /// Steps that do nothing but copy one whole storage to another one, which may become one.
   std::vector<std::uint32_t> copies;  // positions in the code, in the order to try
+  /// Steps from one whole storage to another of that size which may be the same one.
+  std::vector<std::uint32_t> updates;
 
   /// The origin of what is emitted from now on.
   ir::OriginRef origin;

@@ -32,7 +32,10 @@ class Merger {
     // into a carry first can be updated in it.
     std::vector<std::uint32_t> copies = e_.copies;
     std::ranges::sort(copies, std::greater<>());
-    for (std::uint32_t at : copies) try_merge(at);
+    for (std::uint32_t at : copies) {
+      if (try_merge(at)) drop(at, find(p_.steps[p_.code[at].index].storages[0]));
+    }
+    for (std::uint32_t at : e_.updates) try_merge(at);
     rename();
     find_lifetimes();
     find_donors();
@@ -118,28 +121,28 @@ class Merger {
     return s;
   }
 
-  /// The copy at `at` is V -> S. They can be one piece of memory if all that happens to V happens
-  /// in [d, at], in one run through the code of one loop, and nothing happens to S meanwhile but
-  /// that the step at d may read the elements that it writes.
-  void try_merge(std::uint32_t at) {
-    const Step& copy = p_.steps[p_.code[at].index];
-    const StorageId v = find(copy.storages[0]), s = find(copy.storages[1]);
-    if (v == s) return drop(at, v);
+  /// The step at `at` is V -> S, and may run in place. They can be one piece of memory if all that
+  /// happens to V happens in [d, at], in one run through the code of one loop, and nothing happens
+  /// to S meanwhile but that the step at d may read the elements that it writes. True if they are.
+  bool try_merge(std::uint32_t at) {
+    const Step& step = p_.steps[p_.code[at].index];
+    const StorageId v = find(step.storages[0]), s = find(step.storages[1]);
+    if (v == s) return true;
     const Storage &from = p_.storages[v], &to = p_.storages[s];
-    if (from.kind != Storage::Kind::planned || to.kind != Storage::Kind::planned) return;
-    if (from.dtype != to.dtype || from.elements != to.elements) return;
+    if (from.kind != Storage::Kind::planned || to.kind != Storage::Kind::planned) return false;
+    if (from.dtype != to.dtype || from.elements != to.elements) return false;
     const Accesses &av = accesses_[v], &as = accesses_[s];
     const std::uint32_t first = av.begin()->first;
-    if (av.rbegin()->first > at || loop_[first] != loop_[at]) return;
+    if (av.rbegin()->first > at || loop_[first] != loop_[at]) return false;
     // What begins in one arm and is copied in another says nothing about runs that miss the copy:
     // there S may be needed as it was.
-    if (arm_[first] != arm_[at] && !as.empty() && as.begin()->first < first) return;
+    if (arm_[first] != arm_[at] && !as.empty() && as.begin()->first < first) return false;
     for (auto it = as.lower_bound(first); it != as.end() && it->first < at; ++it) {
-      if (it->first > first || it->second.writes || !it->second.in_place) return;
+      if (it->first > first || it->second.writes || !it->second.in_place) return false;
     }
     // The step at `first` must be one that computes element by element.
     merge(v, s);
-    drop(at, find(s));
+    return true;
   }
 
   void merge(StorageId a, StorageId b) {

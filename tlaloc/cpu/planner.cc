@@ -5,6 +5,7 @@
 #include "tlaloc/base/error.h"
 #include "tlaloc/cpu/attention.h"
 #include "tlaloc/cpu/conv.h"
+#include "tlaloc/cpu/cumulative.h"
 #include "tlaloc/cpu/dot.h"
 #include "tlaloc/cpu/lifetimes.h"
 #include "tlaloc/cpu/linalg.h"
@@ -197,6 +198,14 @@ void Planner::node(Context& c, const ir::Node& n) {
       return factor(c, n);
     case OpId::Concatenate:
       return concatenate(c, n);
+    case OpId::CumSum:
+    case OpId::CumProd:
+    case OpId::CumMax:
+    case OpId::CumMin:
+    case OpId::CumLogSumExp:
+      c.env[n.result()] =
+          emit_cumulative(e_, n.op(), c.env[n.operand(0)], n.as<ops::CumulativeAttrs>());
+      return;
     case OpId::Convolution:
       return convolution(c, n);
     case OpId::DotGeneral:

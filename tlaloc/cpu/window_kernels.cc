@@ -1,59 +1,17 @@
 #include "tlaloc/cpu/window_kernels.h"
 
-#include <limits>
-
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "tlaloc/cpu/window_kernels.cc"
 #include <hwy/foreach_target.h>
 //
 #include <hwy/highway.h>
 
+#include "tlaloc/cpu/monoids-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace tlaloc::cpu::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
-
-/// f(d, lane) for whole vectors, then one lane at a time.
-template <class T, class F>
-HWY_INLINE void each_lane(std::int64_t lanes, const F& f) {
-  const hn::ScalableTag<T> d;
-  const auto step = static_cast<std::int64_t>(hn::Lanes(d));
-  std::int64_t l = 0;
-  for (; l + step <= lanes; l += step) f(d, l);
-  for (; l < lanes; ++l) f(hn::CappedTag<T, 1>(), l);
-}
-
-struct Sum {
-  template <class T>
-  static constexpr T kStart = 0;
-  template <class V>
-  static HWY_INLINE V combine(V a, V b) {
-    return hn::Add(a, b);
-  }
-};
-struct Product {
-  template <class T>
-  static constexpr T kStart = 1;
-  template <class V>
-  static HWY_INLINE V combine(V a, V b) {
-    return hn::Mul(a, b);
-  }
-};
-/// The first NaN, else the larger (smaller); of zeros the positive (negative) one.
-template <bool kLargest>
-struct Extreme {
-  template <class T>
-  static constexpr T kStart =
-      kLargest ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::infinity();
-  template <class V>
-  static HWY_INLINE V combine(V a, V b) {
-    // Equal numbers differ in no bit but a zero's sign.
-    const V equal = kLargest ? hn::And(a, b) : hn::Or(a, b);
-    V r = hn::IfThenElse(kLargest ? hn::Gt(a, b) : hn::Lt(a, b), a, b);
-    r = hn::IfThenElse(hn::Eq(a, b), equal, r);
-    return hn::IfThenElse(hn::IsNaN(a), a, r);
-  }
-};
 
 template <class M, class T>
 void reduce(const T* HWY_RESTRICT x, const WindowElements& w, std::int64_t lanes,

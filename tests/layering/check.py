@@ -14,6 +14,7 @@ import tempfile
 LAYERS = {
     "base": [],
     "io": ["base"],
+    "text": ["base"],
     "ir": ["base"],
     "ops": ["ir"],
     "transform": ["ops"],

@@ -1,0 +1,191 @@
+#include "tlaloc/text/tokenizer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include "tlaloc/base/error.h"
+#include "tlaloc/text/tokenizer_json.h"
+
+namespace tlaloc::text {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::string replaced(std::string s, const std::string& from, const std::string& to) {
+  const std::size_t at = s.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return s.replace(at, from.size(), to);
+}
+
+const std::string kCharacters = R"({
+  "version": "1.0", "truncation": null, "padding": null,
+  "added_tokens": [{"id": 0, "content": "<s>", "single_word": false, "lstrip": false, "rstrip": false,
+                    "normalized": false, "special": true}],
+  "normalizer": null,
+  "pre_tokenizer": {"type": "Split", "pattern": {"Regex": "\\w+|\\s+"}, "behavior": "Isolated", "invert": false},
+  "post_processor": null,
+  "decoder": {"type": "Sequence", "decoders": [{"type": "ByteFallback"}, {"type": "Fuse"}]},
+  "model": {"type": "BPE", "dropout": null, "unk_token": "?", "continuing_subword_prefix": null,
+            "end_of_word_suffix": null, "fuse_unk": false, "byte_fallback": true, "ignore_merges": false,
+            "vocab": {"<s>": 0, "?": 1, "a": 2, "b": 3, "ab": 4, "aa": 5, "aaaa": 6, " ": 7,
+                      "<0xE4>": 8, "<0xBD>": 9, "<0xA0>": 10, "<0xEF>": 11, "<0xBF>": 12},
+            "merges": [["a", "b"], ["a", "a"], "aa aa"]}
+})";
+
+Tokenizer characters() { return Tokenizer(parse_tokenizer(kCharacters, "t.json")); }
+
+TEST(Tokenizer, MergesByRankThenFromTheLeft) {
+  EXPECT_THAT(characters().encode("aab aaaaa").ids, ElementsAre(2, 4, 7, 6, 2));
+}
+
+TEST(Tokenizer, GivesOffsetsInBytesAndCharacters) {
+  EncodeOptions options;
+  options.offsets = Offsets::kBytes;
+  const Encoding bytes = characters().encode("你 ab<s>", options);
+  EXPECT_THAT(bytes.ids, ElementsAre(8, 9, 10, 7, 4, 0));
+  EXPECT_EQ(bytes.offsets[4], (Range{4, 6}));
+  EXPECT_EQ(bytes.offsets[5], (Range{6, 9}));
+  options.offsets = Offsets::kCharacters;
+  EXPECT_EQ(characters().encode("你 ab<s>", options).offsets[4], (Range{2, 4}));
+}
+
+TEST(Tokenizer, SpecialTokensMayBeText) {
+  EncodeOptions options;
+  EXPECT_THAT(characters().encode("<s>", options).ids, ElementsAre(0));
+  options.match_special_tokens = false;
+  EXPECT_THAT(characters().encode("<s>", options).ids, ElementsAre(1, 1, 1));
+}
+
+TEST(Tokenizer, ReadsIllFormedTextAsReplacementCharacters) {
+  // U+FFFD is EF BF BD; the last byte of it has a token too.
+  EXPECT_THAT(characters().encode("a\xFF").ids, ElementsAre(2, 11, 12, 9));
+}
+
+TEST(Tokenizer, DecodesAndLeavesOut) {
+  const Tokenizer t = characters();
+  const std::vector<TokenId> ids{0, 4, 8, 9, 10, 99, 2};
+  EXPECT_EQ(t.decode(ids), "<s>ab你a");
+  EXPECT_EQ(t.decode(ids, true), "ab你a");
+  EXPECT_EQ(t.decode({}), "");
+}
+
+TEST(Tokenizer, StreamsWholeCharacters) {
+  DecodeStream stream(characters());
+  EXPECT_EQ(stream.push(4), "ab");
+  EXPECT_EQ(stream.push(8), "");
+  EXPECT_EQ(stream.push(9), "");
+  EXPECT_EQ(stream.push(10), "你");
+  EXPECT_EQ(stream.push(8), "");
+  EXPECT_EQ(stream.finish(), "\xEF\xBF\xBD");
+  EXPECT_EQ(stream.push(2), "a");
+}
+
+TEST(Tokenizer, TakesAMegabyteOfOneLetter) {
+  const std::string text(1 << 20, 'a');
+  EXPECT_EQ(characters().encode(text).size(), text.size() / 4);
+}
+
+TEST(Tokenizer, BatchesAreTheSameOnAnyNumberOfThreads) {
+  std::vector<std::string> texts;
+  for (int i = 0; i < 100; ++i)
+    texts.push_back(std::string(static_cast<std::size_t>(i), 'a') + " b");
+  const std::vector<std::string_view> views(texts.begin(), texts.end());
+  const auto one = characters().encode_batch(views, {}, 1),
+             four = characters().encode_batch(views, {}, 4);
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    EXPECT_EQ(one[i].ids, four[i].ids);
+    EXPECT_EQ(one[i].ids, characters().encode(texts[i]).ids);
+  }
+}
+
+TEST(Tokenizer, RefusesByNameAndPlace) {
+  const std::vector<std::tuple<std::string, std::string, std::string, std::string>> cases{
+      {R"("normalizer": null)", R"("normalizer": {"type": "Odd"})", "TL-TOKENIZER-002",
+       "t.json: /normalizer/type: a normalizer of type 'Odd'"},
+      {R"("fuse_unk": false)", R"("fuse_unk": false, "new": 1)", "TL-TOKENIZER-002",
+       "/model/new: a field that Tlaloc does not know"},
+      {R"("dropout": null)", R"("dropout": 0.1)", "TL-TOKENIZER-002", "/model/dropout"},
+      {R"(\\w+|\\s+)", R"([a-z&&[^b]])", "TL-TOKENIZER-002", "an intersection (&&) at byte 4"},
+      {R"(\\w+|\\s+)", R"((a)", "TL-TOKENIZER-002", "is no regular expression"},
+      {R"("aa aa")", R"(["aa", "c"])", "TL-TOKENIZER-001", "in merge 2, 'c' is no token"},
+      {R"("aa aa")", R"("aa")", "TL-TOKENIZER-001", "the merge 'aa', which is not two tokens"},
+      {R"("a": 2)", R"("a": 3)", "TL-TOKENIZER-001", "/model/vocab: the id 3 stands twice"},
+      {R"("a": 2)", R"("a": 99999999)", "TL-TOKENIZER-001", "has the id 99999999"},
+      {R"("a": 2)", R"("a": 2.5)", "TL-TOKENIZER-001", "a token whose id is no integer"},
+      {R"({"id": 0)", R"({"id": 5)", "TL-TOKENIZER-002", "'<s>' has the id 5"},
+      {R"("version": "1.0",)", R"("version": "1.0" )", "TL-TOKENIZER-001", "t.json:2:"},
+      {R"("BPE")", R"("Odd")", "TL-TOKENIZER-002", "a model of type 'Odd'"},
+  };
+  for (const auto& [from, to, code, message] : cases) {
+    try {
+      parse_tokenizer(replaced(kCharacters, from, to), "t.json");
+      ADD_FAILURE() << to;
+    } catch (const UserError& e) {
+      EXPECT_EQ(e.code(), code) << e.what();
+      EXPECT_THAT(e.what(), HasSubstr(message));
+    }
+  }
+}
+
+TEST(Tokenizer, RefusesFilesThatAreNotThere) {
+  EXPECT_THROW(load_tokenizer("no/such/folder"), EnvironmentError);
+}
+
+TEST(Tokenizer, TruncationThatCannotBeIsRefused) {
+  const std::string text = replaced(
+      kCharacters, R"("truncation": null)",
+      R"("truncation": {"max_length": 2, "stride": 2, "strategy": "LongestFirst", "direction": "Right"})");
+  const Tokenizer t(parse_tokenizer(text, "t.json"));
+  try {
+    t.encode("a b a b");
+    FAIL();
+  } catch (const UserError& e) {
+    EXPECT_EQ(e.code(), "TL-TOKENIZER-006");
+    EXPECT_THAT(e.what(), HasSubstr("a stride of 2 leaves nothing of 2 tokens"));
+  }
+}
+
+TEST(Tokenizer, UnknownCharactersNeedAToken) {
+  const Tokenizer t(parse_tokenizer(
+      R"({"version": "1.0", "model": {"type": "Unigram", "unk_id": null, "vocab": [["a", -1.0]]}})",
+      "t.json"));
+  EXPECT_THAT(t.encode("aa").ids, ElementsAre(0, 0));
+  try {
+    t.encode("ab");
+    FAIL();
+  } catch (const UserError& e) {
+    EXPECT_EQ(e.code(), "TL-TOKENIZER-005");
+    EXPECT_THAT(e.what(), HasSubstr("a character that is in no token"));
+  }
+}
+
+TEST(Tokenizer, TextsOfFourGigabytesAreRefused) {
+  const std::size_t size = std::size_t{4} << 30;
+  void* memory = mmap(nullptr, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  try {
+    characters().encode(std::string_view(static_cast<const char*>(memory), size));
+    ADD_FAILURE();
+  } catch (const UserError& e) {
+    EXPECT_EQ(e.code(), "TL-TOKENIZER-003");
+    EXPECT_THAT(e.what(), HasSubstr("a text of 4294967296 bytes"));
+  }
+  munmap(memory, size);
+}
+
+TEST(Tokenizer, PatternsThatBacktrackForeverEnd) {
+  const std::string text = replaced(kCharacters, R"(\\w+|\\s+)", R"((?:a|aa|a?)+c)");
+  const Tokenizer t(parse_tokenizer(text, "t.json"));
+  try {
+    t.encode(std::string(5000, 'a') + "bc");
+    FAIL();
+  } catch (const UserError& e) {
+    EXPECT_EQ(e.code(), "TL-TOKENIZER-004");
+    EXPECT_THAT(e.what(), HasSubstr("took too long"));
+  }
+}
+
+}  // namespace
+}  // namespace tlaloc::text

@@ -21,6 +21,7 @@ LAYERS = {
     "runtime": ["ops"],
     "interp": ["transform", "runtime"],
     "cxx": ["transform", "runtime"],
+    "stablehlo": ["transform", "runtime"],
     "codegen": ["base"],
     "cpu": ["transform", "runtime", "codegen"],  # of codegen its api.h only: cpu loads the library at run time
     "lang": ["runtime", "interp", "cpu", "cxx"],

@@ -1,0 +1,148 @@
+// Elementwise ops, one to one where StableHLO or CHLO has them.
+#include "tlaloc/ops/elementwise_arith.h"
+#include "tlaloc/ops/elementwise_bits.h"
+#include "tlaloc/ops/elementwise_power.h"
+#include "tlaloc/stablehlo/emitter.h"
+
+namespace tlaloc::stablehlo::lowering {
+namespace {
+
+Values same(Emitter& e, const Op& op, const char* name) { return {e.op(name, op.in, op.out[0])}; }
+
+}  // namespace
+
+#define TLALOC_SAME(Name, hlo) \
+  Values Name(Emitter& e, const Op& op) { return same(e, op, hlo); }
+TLALOC_SAME(Neg, "stablehlo.negate")
+TLALOC_SAME(Ceil, "stablehlo.ceil")
+TLALOC_SAME(Floor, "stablehlo.floor")
+TLALOC_SAME(Round, "stablehlo.round_nearest_afz")
+TLALOC_SAME(RoundEven, "stablehlo.round_nearest_even")
+TLALOC_SAME(Exp, "stablehlo.exponential")
+TLALOC_SAME(Expm1, "stablehlo.exponential_minus_one")
+TLALOC_SAME(Log, "stablehlo.log")
+TLALOC_SAME(Log1p, "stablehlo.log_plus_one")
+TLALOC_SAME(Sqrt, "stablehlo.sqrt")
+TLALOC_SAME(Rsqrt, "stablehlo.rsqrt")
+TLALOC_SAME(Cbrt, "stablehlo.cbrt")
+TLALOC_SAME(Logistic, "stablehlo.logistic")
+TLALOC_SAME(Tanh, "stablehlo.tanh")
+TLALOC_SAME(Sin, "stablehlo.sine")
+TLALOC_SAME(Cos, "stablehlo.cosine")
+TLALOC_SAME(Tan, "stablehlo.tan")
+TLALOC_SAME(Asin, "chlo.asin")
+TLALOC_SAME(Acos, "chlo.acos")
+TLALOC_SAME(Atan, "chlo.atan")
+TLALOC_SAME(Sinh, "chlo.sinh")
+TLALOC_SAME(Cosh, "chlo.cosh")
+TLALOC_SAME(Asinh, "chlo.asinh")
+TLALOC_SAME(Acosh, "chlo.acosh")
+TLALOC_SAME(Atanh, "chlo.atanh")
+TLALOC_SAME(Erf, "chlo.erf")
+TLALOC_SAME(Erfc, "chlo.erfc")
+TLALOC_SAME(ErfInv, "chlo.erf_inv")
+TLALOC_SAME(IsFinite, "stablehlo.is_finite")
+TLALOC_SAME(Popcnt, "stablehlo.popcnt")
+TLALOC_SAME(Clz, "stablehlo.count_leading_zeros")
+TLALOC_SAME(Add, "stablehlo.add")
+TLALOC_SAME(Sub, "stablehlo.subtract")
+TLALOC_SAME(Mul, "stablehlo.multiply")
+TLALOC_SAME(Div, "stablehlo.divide")
+TLALOC_SAME(Max, "stablehlo.maximum")
+TLALOC_SAME(Min, "stablehlo.minimum")
+TLALOC_SAME(And, "stablehlo.and")
+TLALOC_SAME(Or, "stablehlo.or")
+TLALOC_SAME(Xor, "stablehlo.xor")
+TLALOC_SAME(Not, "stablehlo.not")
+TLALOC_SAME(ShiftLeft, "stablehlo.shift_left")
+TLALOC_SAME(ShiftRightArithmetic, "stablehlo.shift_right_arithmetic")
+TLALOC_SAME(ShiftRightLogical, "stablehlo.shift_right_logical")
+TLALOC_SAME(Rem, "stablehlo.remainder")
+TLALOC_SAME(Atan2, "stablehlo.atan2")
+TLALOC_SAME(Select, "stablehlo.select")
+TLALOC_SAME(Convert, "stablehlo.convert")
+TLALOC_SAME(BitcastConvert, "stablehlo.bitcast_convert")
+TLALOC_SAME(OptimizationBarrier, "stablehlo.optimization_barrier")
+#undef TLALOC_SAME
+
+Values StopGradient(Emitter&, const Op& op) { return {op.in[0]}; }
+
+Values Abs(Emitter& e, const Op& op) {
+  if (is_unsigned_integer(op.out[0].dtype)) return {op.in[0]};
+  return same(e, op, "stablehlo.abs");
+}
+Values Sign(Emitter& e, const Op& op) {
+  if (!is_unsigned_integer(op.out[0].dtype)) return same(e, op, "stablehlo.sign");
+  return {e.binary("minimum", op.in[0], e.splat(1, op.out[0]))};
+}
+
+Values Compare(Emitter& e, const Op& op) {
+  constexpr const char* kDirections[] = {"EQ", "NE", "LT", "LE", "GT", "GE"};
+  const auto direction = op.as<ops::CompareAttrs>().direction;
+  return {e.compare(kDirections[static_cast<std::size_t>(direction)], op.in[0], op.in[1])};
+}
+
+Values ReducePrecision(Emitter& e, const Op& op) {
+  const auto& a = op.as<ops::ReducePrecisionAttrs>();
+  return {e.op("stablehlo.reduce_precision", op.in, op.out[0],
+               "exponent_bits = " + std::to_string(a.exponent_bits) +
+                   " : i32, mantissa_bits = " + std::to_string(a.mantissa_bits) + " : i32")};
+}
+
+/// x^y of integers by squaring, over all bits of y: compilers differ in how far they go.
+Value integer_power(Emitter& e, const Value& x, const Value& y) {
+  const std::int64_t bits = bit_width(y.type.dtype);
+  const Value one = e.splat(1, x.type);
+  const Value init[] = {e.index(0), one, x, y};
+  const TensorType types[] = {init[0].type, x.type, x.type, y.type};
+  const std::vector<TensorType> params(std::begin(types), std::end(types));
+  const Region regions[] = {
+      {params, [&](const Values& s) -> Values { return {e.compare("LT", s[0], e.index(bits))}; }},
+      {params, [&](const Values& s) -> Values {
+         const Value odd = e.compare("EQ", e.binary("and", s[3], one), one);
+         return {e.binary("add", s[0], e.index(1)),
+                 e.select(odd, e.binary("multiply", s[1], s[2]), s[1]),
+                 e.binary("multiply", s[2], s[2]), e.binary("shift_right_logical", s[3], one)};
+       }}};
+  return e.op("stablehlo.while", init, types, {}, regions)[1];
+}
+
+Values Pow(Emitter& e, const Op& op) {
+  const Value &x = op.in[0], &y = op.in[1];
+  if (is_float(x.type.dtype)) return same(e, op, "stablehlo.power");
+  const Value power = integer_power(e, x, y);
+  if (!is_signed_integer(x.type.dtype)) return {power};
+  // A negative exponent gives 0 unless x is 1 or -1; their powers are right as they are, because
+  // the low bit of a negative number is the parity of its absolute value.
+  const Value one = e.splat(1, x.type), zero = e.splat(0, x.type), minus = e.splat(-1, x.type);
+  const Value negative = e.compare("LT", y, zero);
+  const Value other = e.binary("and", e.compare("NE", x, one), e.compare("NE", x, minus));
+  return {e.select(e.binary("and", negative, other), zero, power)};
+}
+
+/// By squaring, in the order of the reference; narrow floats are rounded once.
+Values IntegerPow(Emitter& e, const Op& op) {
+  const std::int64_t exponent = op.as<ops::IntegerPowAttrs>().exponent;
+  const DType t = op.out[0].dtype;
+  const bool narrow = t == DType::f16 || t == DType::bf16;
+  Value x = narrow ? e.convert(op.in[0], DType::f32) : op.in[0];
+  const Value one = e.splat(1, x.type);
+  std::optional<Value> power;
+  auto n = static_cast<std::uint64_t>(exponent);
+  if (exponent < 0) n = -n;
+  for (; n; n >>= 1) {
+    if (n & 1) power = power ? e.binary("multiply", *power, x) : x;
+    if (n > 1) x = e.binary("multiply", x, x);
+  }
+  Value r = power ? *power : one;
+  if (exponent < 0 && is_float(t)) r = e.binary("divide", one, r);
+  return {e.convert(r, t)};
+}
+
+Values Clamp(Emitter& e, const Op& op) {
+  if (op.out[0].dtype != DType::boolean) return same(e, op, "stablehlo.clamp");
+  const Value low = e.leading(op.in[0], op.out[0]), high = e.leading(op.in[2], op.out[0]);
+  return {e.binary("and", e.binary("or", low, op.in[1]), high)};
+}
+
+}  // namespace tlaloc::stablehlo::lowering

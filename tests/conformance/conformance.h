@@ -17,7 +17,12 @@ struct Options {
   std::uint64_t seed = 1;  ///< of the inputs
   int max_failures_per_op = 3;  ///< those kept in the report; all are counted
   int every = 1;                ///< only each n-th case of an op, where compiling takes long
-  CompileOptions compile;       ///< of the subject
+  /// False for a subject that takes denormal floats for zeros: inputs have none, and where the
+  /// reference has one a zero is right too.
+  bool denormals = true;
+  /// Tolerances instead of those of the cases, by op.
+  std::map<std::string, double> ulps;
+  CompileOptions compile;  ///< of the subject
 };
 
 struct Failure {

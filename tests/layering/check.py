@@ -22,6 +22,7 @@ LAYERS = {
     "interp": ["transform", "runtime"],
     "cxx": ["transform", "runtime"],
     "stablehlo": ["transform", "runtime"],
+    "pjrt": ["stablehlo"],
     "codegen": ["base"],
     "cpu": ["transform", "runtime", "codegen"],  # of codegen its api.h only: cpu loads the library at run time
     "lang": ["runtime", "interp", "cpu", "cxx"],

@@ -81,8 +81,8 @@ class Buffer {
   HostArray to_host() const;
   /// For back ends: the memory itself; TL-BUFFER-001 as above. Null on the host.
   std::shared_ptr<const DeviceMemory> memory() const;
-  /// For back ends on the host: takes the array out, so that its holder may be its only owner. All
-  /// handles are consumed.
+  /// For back ends: takes the array out, so that its holder may be its only owner. All handles are
+  /// consumed. Off the host there is no array: `memory` gives what to keep, before this.
   HostArray donate_host() const;
 
  private:

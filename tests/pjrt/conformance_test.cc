@@ -1,0 +1,43 @@
+// The suite on PJRT plugins: one by its name in each run.
+#include "tests/conformance/conformance.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <set>
+#include <string>
+
+#include "tests/pjrt/tolerances.h"
+#include "tlaloc/interp/interp_backend.h"
+#include "tlaloc/pjrt/pjrt_backend.h"
+
+namespace tlaloc::runtime::conformance {
+namespace {
+
+// Printing, foreign code, and scans over pieces of different lengths.
+const std::set<std::string> kRefused{"custom_call", "debug_print", "scan"};
+
+TEST(Conformance, PjrtAgreesWithTheInterpreter) {
+  const char* plugin = std::getenv("TLALOC_TEST_PLUGIN");
+  ASSERT_TRUE(plugin) << "TLALOC_TEST_PLUGIN names the plugin";
+  // Each case is compiled, in some 30 ms: every 97th of an op by default.
+  const char* every = std::getenv("TLALOC_TEST_EVERY");
+  const char* op = std::getenv("TLALOC_TEST_OP");
+  auto backend = pjrt::make_backend({.plugin = plugin, .recorded_trips = 64});
+  const auto report = check(*backend, interp::interp_backend(),
+                            {.op = op ? op : "",
+                             .every = every ? std::atoi(every) : 97,
+                             .denormals = false,  // XLA's CPU takes them for zeros
+                             .ulps = pjrt::kUlps});
+  EXPECT_TRUE(report.passed()) << report.text();
+  if (!op) {
+    EXPECT_GT(report.cases(), 200);
+  }
+  // What can't be said in StableHLO, by name.
+  for (const auto& [name, r] : report.ops) {
+    EXPECT_TRUE(r.refused == 0 || kRefused.contains(name)) << name << ": " << r.refusal;
+  }
+}
+
+}  // namespace
+}  // namespace tlaloc::runtime::conformance

@@ -1,0 +1,129 @@
+// A plugin's client, its devices, arrays on them, and programs.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "tlaloc/base/host_array.h"
+#include "tlaloc/pjrt/plugin.h"
+#include "tlaloc/runtime/buffer.h"
+
+namespace tlaloc::pjrt {
+
+class Client;
+
+/// What a client is made with, by the plugin's names: {"cpu_device_count", 2}.
+using CreateOptions = std::map<std::string, std::variant<std::int64_t, bool, float, std::string>>;
+
+/// A completion that the plugin reports.
+class PluginEvent final : public runtime::Event::State {
+ public:
+  /// Takes the event over; `what` is for errors.
+  PluginEvent(const Plugin& plugin, c::Event* event, const char* what)
+      : plugin_(plugin), event_(event), what_(what) {}
+  ~PluginEvent() override;
+  PluginEvent(const PluginEvent&) = delete;
+  PluginEvent& operator=(const PluginEvent&) = delete;
+  bool ready() const override;
+  void wait() const override;  ///< PluginError
+
+ private:
+  const Plugin& plugin_;
+  c::Event* event_;
+  const char* what_;
+};
+
+/// An array on a device.
+class DeviceArray final : public runtime::DeviceMemory {
+ public:
+  DeviceArray(const Client& client, c::Buffer* buffer, const runtime::Device& device)
+      : client_(client), buffer_(buffer), device_(device) {}
+  ~DeviceArray() override;
+  DeviceArray(const DeviceArray&) = delete;
+  DeviceArray& operator=(const DeviceArray&) = delete;
+  const runtime::Device& device() const override { return device_; }
+  const Client& client() const { return client_; }
+  c::Buffer* get() const { return buffer_; }
+  HostArray read(DType dtype, const Extents& extents) const override;
+  /// When it has been computed or copied.
+  runtime::Event ready() const;
+
+ private:
+  const Client& client_;
+  c::Buffer* buffer_;
+  runtime::Device device_;
+};
+
+struct MemoryStats {
+  std::int64_t code, arguments, outputs, aliased, temporary, peak;  ///< bytes
+};
+
+/// A compiled module on its devices. Immutable; safe to use from any thread.
+class Program {
+ public:
+  Program(const Client& client, c::LoadedExecutable* executable, std::int64_t replicas);
+  ~Program();
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  std::size_t output_count() const { return output_count_; }
+  std::int64_t replicas() const { return replicas_; }
+  struct Outputs {
+    std::vector<std::shared_ptr<DeviceArray>> arrays;
+    runtime::Event done;
+  };
+  /// Starts a run on device 0, or, by replica, on each of its devices. `keep`: arguments whose
+  /// memory stays as it is, whatever the module allows. PluginError.
+  Outputs run(std::span<const DeviceArray* const> args, std::span<const std::int64_t> keep) const;
+  std::vector<Outputs> run_replicas(std::span<const std::vector<const DeviceArray*>> args) const;
+
+  /// What the plugin says of it; nothing where it can't tell.
+  std::optional<MemoryStats> memory() const;
+  std::optional<std::map<std::string, double>> costs() const;
+  /// For Client::load of the same plugin. PluginError.
+  std::string serialize() const;
+
+ private:
+  const Client& client_;
+  c::LoadedExecutable* loaded_;
+  c::Executable* executable_ = nullptr;
+  std::size_t output_count_ = 0;
+  std::int64_t replicas_;
+};
+
+/// Lives until the process ends. Safe to use from any thread.
+class Client {
+ public:
+  /// The client of that plugin and those options, made on first use. PluginError.
+  static const Client& get(const Plugin& plugin, const CreateOptions& options = {});
+
+  const Plugin& plugin() const { return plugin_; }
+  /// "cpu", "cuda", "tpu", …
+  const std::string& platform() const { return platform_; }
+  std::string platform_version() const;
+  std::span<const runtime::Device> devices() const { return devices_; }
+  std::string device_kind(std::size_t ordinal) const;
+
+  /// Copies an array to a device; the copy goes on after the return. PluginError.
+  std::shared_ptr<DeviceArray> upload(const HostArray& array, std::size_t ordinal = 0) const;
+  /// From StableHLO text or a portable artifact. PluginError.
+  std::shared_ptr<const Program> compile(std::string_view module, std::int64_t replicas = 1) const;
+  std::shared_ptr<const Program> load(std::string_view serialized, std::int64_t replicas = 1) const;
+
+ private:
+  Client(const Plugin& plugin, const CreateOptions& options);
+
+  const Plugin& plugin_;
+  c::Client* client_ = nullptr;
+  std::string platform_;
+  std::vector<c::Device*> handles_;
+  std::vector<runtime::Device> devices_;
+};
+
+}  // namespace tlaloc::pjrt

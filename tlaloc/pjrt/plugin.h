@@ -1,0 +1,83 @@
+// One plugin: its library, its table of functions, its errors.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tlaloc/base/error.h"
+#include "tlaloc/pjrt/c_api.h"
+
+namespace tlaloc::pjrt {
+
+/// The codes that plugins report.
+enum class Status : int {
+  ok = 0,
+  cancelled,
+  unknown,
+  invalid_argument,
+  deadline_exceeded,
+  not_found,
+  already_exists,
+  permission_denied,
+  resource_exhausted,
+  failed_precondition,
+  aborted,
+  out_of_range,
+  unimplemented,
+  internal,
+  unavailable,
+  data_loss,
+  unauthenticated
+};
+std::string_view name(Status status);
+
+/// What a plugin refused or failed at: TL-PJRT-003, with its own words.
+class PluginError final : public EnvironmentError {
+ public:
+  PluginError(ErrorInfo info, Status status) : EnvironmentError(std::move(info)), status_(status) {}
+  Status status() const { return status_; }
+
+ private:
+  Status status_;
+};
+
+/// A loaded plugin; stays loaded until the process ends, because plugins do not survive anything
+/// else. Safe to use from any thread.
+class Plugin {
+ public:
+  /// The plugin at that path, loaded once per process. EnvironmentError TL-PJRT-002 for what can't
+  /// be loaded, is no plugin, or speaks another or an older version of the interface; PluginError.
+  static const Plugin& load(const std::string& path);
+
+  const std::string& path() const { return path_; }
+  int minor_version() const { return api_->version.minor_version; }
+  /// Of an attribute that the plugin states of itself, such as "stablehlo_current_version".
+  std::string attribute(std::string_view key) const;
+
+  bool has(c::Function f) const;
+  /// Calls a function with its arguments' structure, whose size is filled in. PluginError.
+  template <class Args>
+  void call(c::Function f, Args& args, const char* what) const {
+    args.struct_size = c::kStructSize<Args>;
+    check(reinterpret_cast<c::Error* (*)(Args*)>(function(f))(&args), what);
+  }
+  /// The same where nobody can be told of a failure: for destructors.
+  template <class Args>
+  void call_quietly(c::Function f, Args args) const noexcept {
+    args.struct_size = c::kStructSize<Args>;
+    destroy(reinterpret_cast<c::Error* (*)(Args*)>(function(f))(&args));
+  }
+
+ private:
+  explicit Plugin(std::string path);
+  void* function(c::Function f) const { return api_->functions[static_cast<int>(f)]; }
+  void check(c::Error* error, const char* what) const;
+  void destroy(c::Error* error) const noexcept;
+
+  std::string path_;
+  const c::Api* api_ = nullptr;
+};
+
+}  // namespace tlaloc::pjrt

@@ -1,6 +1,7 @@
 // Reads a file and writes it anew, for the scripts beside this to compare with reference programs.
 //
 // usage: io_convert npy IN OUT
+//        io_convert npz IN OUT [deflated]
 //        io_convert safetensors IN OUT [BYTES_OF_A_SHARD]
 //        io_convert gguf IN OUT
 //        io_convert dequantize IN.gguf FOLDER      each tensor as f32: FOLDER/0.npy, FOLDER/1.npy,
@@ -40,6 +41,9 @@ int convert(const std::vector<std::string>& arguments) {
   const std::string format = arguments.at(0), in = arguments.at(1), out = arguments.at(2);
   if (format == "npy") {
     io::write_npy(out, io::read_npy(in));
+  } else if (format == "npz") {
+    io::write_npz(out, io::read_npz(in),
+                  arguments.size() > 3 ? io::NpzPacking::deflated : io::NpzPacking::stored);
   } else if (format == "safetensors") {
     const io::Safetensors s = io::open_safetensors(in);
     io::write_safetensors(out, specs_of(s.tensors), source_of(s.tensors),

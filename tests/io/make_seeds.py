@@ -26,6 +26,13 @@ def npy():
         yield name, file.getvalue()
 
 
+def npz():
+    for save in np.savez, np.savez_compressed:
+        file = io.BytesIO()
+        save(file, a=np.arange(6, dtype=np.float32).reshape(2, 3), b=np.zeros(40, np.int8))
+        yield save.__name__, file.getvalue()
+
+
 def safetensors():
     yield "empty", save({})
     yield "two", save({"a.weight": np.arange(3, dtype=np.float32), "b": np.zeros((2, 0), np.int8)}, {"format": "pt"})
@@ -55,7 +62,7 @@ def gguf():
 
 
 def main():
-    for make in npy, safetensors, gguf:
+    for make in npy, npz, safetensors, gguf:
         folder = ROOT / f"{make.__name__}_fuzz"
         folder.mkdir(parents=True, exist_ok=True)
         for name, data in make():

@@ -69,15 +69,16 @@ constexpr std::uint32_t kF32 = 0, kQ8_0 = 8, kU32 = 4, kBool = 7, kText = 8, kLi
 
 // tests/io compares with the gguf package; here is what that does not write.
 TEST(Gguf, TensorsMayLieInAnyOrder) {
-  const Gguf g = parse(Bytes()
-                           .head(3, 0)
-                           .info("b", {2, 1}, kF32, 32)
-                           .info("empty", {0}, kF32, 0)
-                           .info("a", {32}, kQ8_0, 64)
-                           .pad()
-                           .content(std::string(32, 'x') + "01234567" + std::string(24, '.'))
-                           .content(std::string(34, 'q'))
-                           .all());
+  const std::string file = Bytes()
+                               .head(3, 0)
+                               .info("b", {2, 1}, kF32, 32)
+                               .info("empty", {0}, kF32, 0)
+                               .info("a", {32}, kQ8_0, 64)
+                               .pad()
+                               .content(std::string(32, 'x') + "01234567" + std::string(24, '.'))
+                               .content(std::string(34, 'q'))
+                               .all();
+  const Gguf g = parse(file);
   ASSERT_EQ(g.tensors.tensors().size(), 3U);
   EXPECT_EQ(static_cast<const TensorSpec&>(g.tensors.tensors()[0]),
             (TensorSpec{"b", Storage::f32, {1, 2}}));

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -22,14 +23,17 @@ constexpr std::size_t kBlock = 32;
                    {}});
 }
 
+/// The value without its sign: as an integer, which orders them as floats do, NaN above infinity.
+std::int32_t magnitude(float x) { return std::bit_cast<std::int32_t>(x) & 0x7fffffff; }
+
 /// The value of the largest magnitude, the first of equal ones.
 float extreme(Storage storage, const float* x) {
-  float best = x[0];
-  for (std::size_t i = 0; i < kBlock; ++i) {
-    if (!std::isfinite(x[i])) refuse(storage, x[i]);
-    if (std::abs(x[i]) > std::abs(best)) best = x[i];
-  }
-  return best;
+  std::int32_t largest = 0;
+  for (std::size_t i = 0; i < kBlock; ++i) largest = std::max(largest, magnitude(x[i]));
+  const float* first =
+      std::find_if(x, x + kBlock, [&](float value) { return magnitude(value) == largest; });
+  if (!std::isfinite(*first)) refuse(storage, *first);
+  return *first;
 }
 /// Writes the scale as f16.
 std::byte* put_scale(Storage storage, float scale, std::byte* out) {
@@ -49,9 +53,8 @@ void q4_0(const float* x, std::byte* out) {
   const float scale = extreme(Storage::q4_0, x) / -8;
   const float inverse = reciprocal(scale);
   out = put_scale(Storage::q4_0, scale, out);
-  auto step = [&](float value) {
-    return static_cast<unsigned>(std::clamp(std::trunc(value * inverse + 8.5f), 0.0f, 15.0f));
-  };
+  // From 0.5 to 16.5 before it is cut off, up to rounding.
+  auto step = [&](float value) { return std::min(static_cast<int>(value * inverse + 8.5f), 15); };
   for (std::size_t j = 0; j < kBlock / 2; ++j) {
     out[j] = static_cast<std::byte>(step(x[j]) | step(x[j + kBlock / 2]) << 4);
   }
@@ -61,15 +64,20 @@ void q8_0(const float* x, std::byte* out) {
   const float inverse = reciprocal(scale);
   out = put_scale(Storage::q8_0, scale, out);
   for (std::size_t j = 0; j < kBlock; ++j) {
-    // Halves go away from zero.
-    out[j] = static_cast<std::byte>(static_cast<std::int8_t>(std::round(x[j] * inverse)));
+    // Rounded to the nearest, halves away from zero; what is cut off is exact.
+    const float value = std::abs(x[j] * inverse);
+    const int whole = static_cast<int>(value);
+    const int rounded = whole + (value - static_cast<float>(whole) >= 0.5f ? 1 : 0);
+    out[j] = static_cast<std::byte>(x[j] < 0 ? -rounded : rounded);
   }
 }
+/// `infinity` has the bits of the exponent of what is too large.
 template <class T>
-void narrow(Storage storage, std::span<const float> values, std::byte* out) {
+void narrow(Storage storage, std::uint16_t infinity, std::span<const float> values,
+            std::byte* out) {
   for (const float x : values) {
     const T narrowed(x);
-    if (std::isfinite(x) && !std::isfinite(static_cast<float>(narrowed))) refuse(storage, x);
+    if ((narrowed.bits & infinity) == infinity && std::isfinite(x)) refuse(storage, x);
     std::memcpy(out, &narrowed.bits, sizeof narrowed.bits);
     out += sizeof narrowed.bits;
   }
@@ -94,8 +102,8 @@ void quantize(Storage storage, std::span<const float> values, std::span<std::byt
   const std::size_t blocks = values.size() / elements;
   internal_check(values.size() % elements == 0 && out.size() == blocks * bytes,
                  "quantize: sizes don't fit");
-  if (storage == Storage::f16) return narrow<Half>(storage, values, out.data());
-  if (storage == Storage::bf16) return narrow<BFloat16>(storage, values, out.data());
+  if (storage == Storage::f16) return narrow<Half>(storage, 0x7c00, values, out.data());
+  if (storage == Storage::bf16) return narrow<BFloat16>(storage, 0x7f80, values, out.data());
   if (storage == Storage::f32) {
     if (!values.empty()) std::memcpy(out.data(), values.data(), out.size());
     return;

@@ -61,8 +61,17 @@ Region fold_region(Emitter& e, DType t, const char* name) {
 }
 
 Values reduction(Emitter& e, const Op& op, const Fold& fold) {
-  const Value x = widened(e, op.in[0], fold);
+  Value x = widened(e, op.in[0], fold);
   const Value start = e.constant(identity_value(fold.identity, x.type.dtype));
+  // Elements behind the length of an axis are none.
+  const ir::Type type = op.frame.graph.type(op.node.operand(0));
+  for (std::int64_t axis : op.as<ops::ReduceAttrs>().axes) {
+    const Size size = e.size(op.frame, type.dim(static_cast<int>(axis)), &op.node);
+    if (!size.length) continue;
+    const Value place = e.iota(x.type.with(DType::i64), axis);
+    const Value inside = e.compare("LT", place, e.leading(*size.length, place.type));
+    x = e.select(inside, x, e.leading(start, x.type));
+  }
   const Value in[] = {x, start};
   const TensorType out = op.out[0].with(x.type.dtype);
   const Region region[] = {fold_region(e, x.type.dtype, fold.name)};

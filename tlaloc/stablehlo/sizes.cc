@@ -109,14 +109,16 @@ Frame Emitter::region_frame(const Op& op, std::size_t k) {
   return f;
 }
 
-/// What lies behind an axis's length is anything: only what computes each element by itself, or
-/// along other axes, may read it.
+/// What lies behind an axis's length is anything: only what computes each element by itself may
+/// read it, and reductions, which mask it.
 void Emitter::check_dynamic(const Frame& f, const ir::Node& n) const {
   if (n.region_kind() != ir::RegionKind::none || n.op().traits.elementwise) return;
   const auto id = static_cast<ops::OpId>(n.op().id);
   using ops::OpId;
-  for (OpId safe : {OpId::BroadcastInDim, OpId::Transpose, OpId::Iota, OpId::DimValue,
-                    OpId::OptimizationBarrier, OpId::StopGradient}) {
+  for (OpId safe :
+       {OpId::BroadcastInDim, OpId::Transpose, OpId::Iota, OpId::DimValue,
+        OpId::OptimizationBarrier, OpId::StopGradient, OpId::ReduceSum, OpId::ReduceProd,
+        OpId::ReduceMax, OpId::ReduceMin, OpId::ReduceAnd, OpId::ReduceOr}) {
     if (id == safe) return;
   }
   for (ir::ValueId v : n.operands()) {

@@ -1,7 +1,7 @@
 // All of Tlaloc's public C++ API, except what costs every translation unit to compile and only some
-// need: tlaloc/lang/print.h (operator<<, <ostream>), source.h (to_source), graph_of.h, explain.h
-// and ahead.h (<string>), dlpack.h, custom_call.h, quantized.h, collectives.h, and eigen.h, which
-// needs Eigen.
+// need: tlaloc/lang/print.h (operator<<, <ostream>), source.h (to_source), graph_of.h, explain.h,
+// ahead.h and stablehlo.h (<string>), target.h, dlpack.h, custom_call.h, quantized.h,
+// collectives.h, and eigen.h, which needs Eigen.
 #pragma once
 
 // clang-format off

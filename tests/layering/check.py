@@ -25,7 +25,7 @@ LAYERS = {
     "pjrt": ["stablehlo"],
     "codegen": ["base"],
     "cpu": ["transform", "runtime", "codegen"],  # of codegen its api.h only: cpu loads the library at run time
-    "lang": ["runtime", "interp", "cpu", "cxx"],
+    "lang": ["runtime", "interp", "cpu", "cxx", "pjrt"],
 }
 UMBRELLA = "tlaloc/tlaloc.h"
 

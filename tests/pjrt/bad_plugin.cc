@@ -2,8 +2,8 @@
 #ifdef TLALOC_OLD_PLUGIN
 #include "tlaloc/pjrt/c_api.h"
 
-extern "C" __attribute__((visibility("default"))) const tlaloc::pjrt::c::Api* GetPjrtApi() {
-  using namespace tlaloc::pjrt::c;  // NOLINT: this file is about them
+extern "C" __attribute__((visibility("default"))) const tlaloc::plugins::c::Api* GetPjrtApi() {
+  using namespace tlaloc::plugins::c;  // NOLINT: this file is about them
   static const Api api{sizeof(Api), nullptr, {sizeof(Version), nullptr, 0, 40}, {nullptr}};
   return &api;
 }

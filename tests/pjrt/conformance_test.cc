@@ -23,12 +23,12 @@ TEST(Conformance, PjrtAgreesWithTheInterpreter) {
   // Each case is compiled, in some 30 ms: every 97th of an op by default.
   const char* every = std::getenv("TLALOC_TEST_EVERY");
   const char* op = std::getenv("TLALOC_TEST_OP");
-  auto backend = pjrt::make_backend({.plugin = plugin, .recorded_trips = 64});
+  auto backend = plugins::make_backend({.plugin = plugin, .recorded_trips = 64});
   const auto report = check(*backend, interp::interp_backend(),
                             {.op = op ? op : "",
                              .every = every ? std::atoi(every) : 97,
                              .denormals = false,  // XLA's CPU takes them for zeros
-                             .ulps = pjrt::kUlps});
+                             .ulps = plugins::kUlps});
   EXPECT_TRUE(report.passed()) << report.text();
   if (!op) {
     EXPECT_GT(report.cases(), 200);

@@ -12,7 +12,7 @@
 #include "tlaloc/base/error.h"
 #include "tlaloc/pjrt/plugin.h"
 
-namespace tlaloc::pjrt {
+namespace tlaloc::plugins {
 namespace {
 
 using ::testing::EndsWith;
@@ -78,4 +78,4 @@ TEST(PluginFile, WhatIsNoPluginIsRefused) {
 }
 
 }  // namespace
-}  // namespace tlaloc::pjrt
+}  // namespace tlaloc::plugins

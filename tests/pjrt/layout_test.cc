@@ -5,7 +5,7 @@
 #include "tlaloc/pjrt/c_api.h"
 #include "tlaloc/pjrt/plugin.h"
 
-namespace tlaloc::pjrt {
+namespace tlaloc::plugins {
 namespace {
 
 #define SAME_SIZE(ours, theirs) static_assert(c::kStructSize<c::ours> == theirs##_STRUCT_SIZE)
@@ -318,4 +318,4 @@ SAME_VALUE(Status::unimplemented, PJRT_Error_Code_UNIMPLEMENTED);
 SAME_VALUE(Status::unauthenticated, PJRT_Error_Code_UNAUTHENTICATED);
 
 }  // namespace
-}  // namespace tlaloc::pjrt
+}  // namespace tlaloc::plugins

@@ -15,7 +15,7 @@
 #include "tlaloc/pjrt/pjrt_backend.h"
 #include "tlaloc/stablehlo/emit.h"
 
-namespace tlaloc::pjrt {
+namespace tlaloc::plugins {
 namespace {
 
 using runtime::conformance::Case;
@@ -86,4 +86,4 @@ TEST(Limits, AreThoseOfTheDocumentation) {
 }
 
 }  // namespace
-}  // namespace tlaloc::pjrt
+}  // namespace tlaloc::plugins

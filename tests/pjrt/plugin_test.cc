@@ -15,7 +15,7 @@
 #include "tlaloc/pjrt/pjrt_backend.h"
 #include "tlaloc/stablehlo/emit.h"
 
-namespace tlaloc::pjrt {
+namespace tlaloc::plugins {
 namespace {
 
 using ir::Dim;
@@ -267,4 +267,4 @@ TEST_P(OnPlugin, MemoryThatIsNotThereIsAnError) {
 }
 
 }  // namespace
-}  // namespace tlaloc::pjrt
+}  // namespace tlaloc::plugins

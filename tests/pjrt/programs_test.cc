@@ -16,8 +16,8 @@ namespace {
 
 runtime::Backend& backend(std::size_t turn) {
   static const std::shared_ptr<runtime::Backend> backends[] = {
-      pjrt::make_backend({.plugin = "xla_cpu_pjrt", .recorded_trips = 64}),
-      pjrt::make_backend({.plugin = "lammps_jax_pjrt_cpu", .recorded_trips = 64})};
+      plugins::make_backend({.plugin = "xla_cpu_pjrt", .recorded_trips = 64}),
+      plugins::make_backend({.plugin = "lammps_jax_pjrt_cpu", .recorded_trips = 64})};
   return *backends[turn % 2];
 }
 

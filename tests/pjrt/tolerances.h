@@ -4,10 +4,10 @@
 #include <map>
 #include <string>
 
-namespace tlaloc::pjrt {
+namespace tlaloc::plugins {
 
 /// By op, in units of the last place. XLA computes these in f32 from exponentials and logarithms
 /// that are rounded themselves.
 inline const std::map<std::string, double> kUlps{{"cbrt", 8}, {"cosh", 8}, {"sinh", 8}};
 
-}  // namespace tlaloc::pjrt
+}  // namespace tlaloc::plugins

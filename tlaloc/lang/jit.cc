@@ -13,6 +13,7 @@
 #include "tlaloc/lang/closure.h"
 #include "tlaloc/lang/explain.h"
 #include "tlaloc/lang/nan_mode.h"
+#include "tlaloc/lang/target.h"
 #include "tlaloc/lang/trace_log.h"
 #include "tlaloc/runtime/backend.h"
 
@@ -133,18 +134,20 @@ class Pattern {
 /// A trace, and its graph compiled with the captured arrays bound, which happens at the first call
 /// that is not part of another trace.
 struct Compiled {
-  Compiled(Closure c, Pattern p) : closure(std::move(c)), pattern(std::move(p)) {}
+  Compiled(Closure c, Pattern p, runtime::Backend& on)
+      : closure(std::move(c)), pattern(std::move(p)), backend(on) {}
   Closure closure;
   Pattern pattern;
+  runtime::Backend& backend;
 
   Leaves run(const Leaves& args) const {
     std::call_once(once_, [&] {
       std::map<std::size_t, runtime::Buffer> bound;
       for (std::size_t k = 0; k < closure.captures.captured.size(); ++k) {
         bound.emplace(closure.argument_count() + k,
-                      default_backend().upload(node(closure.captures.captured[k]).array));
+                      backend.upload(node(closure.captures.captured[k]).array));
       }
-      bound_ = default_backend().compile(closure.graph)->bind(std::move(bound));
+      bound_ = backend.compile(closure.graph)->bind(std::move(bound));
     });
     std::vector<const HostArray*> inputs;
     inputs.reserve(args.data().values.size());
@@ -213,6 +216,7 @@ struct JitCache::Data {
   std::mutex mutex;
   std::unordered_map<Key, std::shared_ptr<const Compiled>, KeyHash> compiled;
   TraceLog log;
+  runtime::Backend* target = nullptr;  ///< null: the default one
 };
 
 JitCache::JitCache() : data_(new Data) {}
@@ -227,6 +231,12 @@ JitCache::~JitCache() {
   if (data_ && data_->refs.fetch_sub(1, std::memory_order_acq_rel) == 1) delete data_;
 }
 std::int64_t JitCache::traces() const { return data_ ? data_->traces.load() : 0; }
+
+JitCache jit_cache_on(Target target) {
+  JitCache cache;
+  cache.data()->target = &target.backend();
+  return cache;
+}
 
 std::string explain(const JitCache& cache) {
   if (!cache.data()) return "traced 0 times\n";
@@ -263,7 +273,8 @@ Leaves jit(JitCache& cache, const Function& f, const Leaves& args, Where where) 
       // Not under the lock: f may call this same function with other types.
       Pattern pattern(f, args, signature);
       c = std::make_shared<const Compiled>(trace_closure(f, args, std::move(signature)),
-                                           std::move(pattern));
+                                           std::move(pattern),
+                                           d.target && !nan_mode() ? *d.target : default_backend());
       d.traces.fetch_add(1);
       const std::lock_guard lock(d.mutex);
       d.log.add(f, args, c->closure, where);

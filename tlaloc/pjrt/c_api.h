@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace tlaloc::pjrt::c {
+namespace tlaloc::plugins::c {
 
 inline constexpr int kMajorVersion = 0, kOldestMinorVersion = 81;
 
@@ -326,4 +326,4 @@ template <>
 inline constexpr std::size_t kStructSize<Event_IsReady> =
     offsetof(Event_IsReady, is_ready) + sizeof(bool);
 
-}  // namespace tlaloc::pjrt::c
+}  // namespace tlaloc::plugins::c

@@ -6,7 +6,7 @@
 
 #include "tlaloc/pjrt/compile_options.h"
 
-namespace tlaloc::pjrt {
+namespace tlaloc::plugins {
 namespace {
 
 using c::Function;
@@ -341,4 +341,4 @@ std::shared_ptr<const Program> Client::load(std::string_view serialized,
   return std::make_shared<const Program>(*this, args.loaded_executable, replicas);
 }
 
-}  // namespace tlaloc::pjrt
+}  // namespace tlaloc::plugins

@@ -14,7 +14,7 @@
 #include "tlaloc/pjrt/plugin.h"
 #include "tlaloc/runtime/buffer.h"
 
-namespace tlaloc::pjrt {
+namespace tlaloc::plugins {
 
 class Client;
 
@@ -126,4 +126,4 @@ class Client {
   std::vector<runtime::Device> devices_;
 };
 
-}  // namespace tlaloc::pjrt
+}  // namespace tlaloc::plugins

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-namespace tlaloc::pjrt {
+namespace tlaloc::plugins {
 namespace {
 
 void append_varint(std::string& out, std::uint64_t v) {
@@ -44,4 +44,4 @@ std::string compile_options(std::int64_t replicas) {
   return options;
 }
 
-}  // namespace tlaloc::pjrt
+}  // namespace tlaloc::plugins

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <string>
 
-namespace tlaloc::pjrt {
+namespace tlaloc::plugins {
 
 /// For that many replicas of one module, with every operation rounded to its own type.
 std::string compile_options(std::int64_t replicas);
 
-}  // namespace tlaloc::pjrt
+}  // namespace tlaloc::plugins

@@ -6,7 +6,7 @@
 
 #include "tlaloc/base/error.h"
 
-namespace tlaloc::pjrt {
+namespace tlaloc::plugins {
 namespace {
 
 namespace fs = std::filesystem;
@@ -138,4 +138,4 @@ std::string find_plugin(std::string_view wanted) {
                           {}});
 }
 
-}  // namespace tlaloc::pjrt
+}  // namespace tlaloc::plugins

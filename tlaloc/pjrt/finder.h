@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace tlaloc::pjrt {
+namespace tlaloc::plugins {
 
 struct Found {
   std::string name;  ///< of the folder that holds it, or of the file
@@ -27,4 +27,4 @@ Search find_plugins();
 /// looked.
 std::string find_plugin(std::string_view wanted);
 
-}  // namespace tlaloc::pjrt
+}  // namespace tlaloc::plugins

@@ -5,7 +5,7 @@
 
 #include "tlaloc/ops/strided.h"
 
-namespace tlaloc::pjrt {
+namespace tlaloc::plugins {
 namespace {
 
 /// The leading part of each axis.
@@ -33,7 +33,7 @@ const GraphProgram::Module& GraphProgram::module(const std::vector<std::int64_t>
                        graph_->name(),
                        "its collectives run over " + std::to_string(made->emitted.devices) +
                            " devices, this back end runs on one",
-                       "run the module with pjrt::Program::run_replicas",
+                       "run the module with plugins::Program::run_replicas",
                        {}});
     }
     made->program = client_.compile(made->emitted.text);
@@ -83,4 +83,4 @@ GraphProgram::Outcome GraphProgram::run(const DeviceArrays& args,
   return result;
 }
 
-}  // namespace tlaloc::pjrt
+}  // namespace tlaloc::plugins

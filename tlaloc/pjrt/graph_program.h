@@ -10,7 +10,7 @@
 #include "tlaloc/pjrt/client.h"
 #include "tlaloc/stablehlo/emit.h"
 
-namespace tlaloc::pjrt {
+namespace tlaloc::plugins {
 
 using DeviceArrays = std::vector<std::shared_ptr<const DeviceArray>>;
 
@@ -45,4 +45,4 @@ class GraphProgram {
   mutable std::map<std::vector<std::int64_t>, std::unique_ptr<const Module>> modules_;
 };
 
-}  // namespace tlaloc::pjrt
+}  // namespace tlaloc::plugins

@@ -10,7 +10,7 @@
 #include "tlaloc/runtime/arguments.h"
 #include "tlaloc/runtime/prologue.h"
 
-namespace tlaloc::pjrt {
+namespace tlaloc::plugins {
 namespace {
 
 using namespace runtime;  // NOLINT: this file is one of its implementations
@@ -226,4 +226,4 @@ std::shared_ptr<runtime::Backend> make_backend(const BackendOptions& options) {
   return std::make_shared<PjrtBackend>(options);
 }
 
-}  // namespace tlaloc::pjrt
+}  // namespace tlaloc::plugins

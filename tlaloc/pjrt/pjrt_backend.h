@@ -7,7 +7,7 @@
 #include "tlaloc/pjrt/client.h"
 #include "tlaloc/runtime/backend.h"
 
-namespace tlaloc::pjrt {
+namespace tlaloc::plugins {
 
 struct BackendOptions {
   std::string plugin;    ///< what find_plugin takes
@@ -23,4 +23,4 @@ struct BackendOptions {
 /// and stops a run only before it begins.
 std::shared_ptr<runtime::Backend> make_backend(const BackendOptions& options = {});
 
-}  // namespace tlaloc::pjrt
+}  // namespace tlaloc::plugins

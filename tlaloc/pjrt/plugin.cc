@@ -8,7 +8,7 @@
 #include <memory>
 #include <mutex>
 
-namespace tlaloc::pjrt {
+namespace tlaloc::plugins {
 namespace {
 
 using c::Function;
@@ -127,4 +127,4 @@ void Plugin::destroy(c::Error* error) const noexcept {
   reinterpret_cast<void (*)(c::Error_Destroy*)>(function(Function::Error_Destroy))(&args);
 }
 
-}  // namespace tlaloc::pjrt
+}  // namespace tlaloc::plugins

@@ -9,7 +9,7 @@
 #include "tlaloc/base/error.h"
 #include "tlaloc/pjrt/c_api.h"
 
-namespace tlaloc::pjrt {
+namespace tlaloc::plugins {
 
 /// The codes that plugins report.
 enum class Status : int {
@@ -80,4 +80,4 @@ class Plugin {
   const c::Api* api_ = nullptr;
 };
 
-}  // namespace tlaloc::pjrt
+}  // namespace tlaloc::plugins

@@ -23,9 +23,6 @@ using namespace tlaloc;
 std::vector<io::TensorSpec> specs_of(const io::TensorFile& file) {
   return {file.tensors().begin(), file.tensors().end()};
 }
-io::TensorSource source_of(const io::TensorFile& file) {
-  return [&](std::size_t i) { return file.tensors()[i].bytes; };
-}
 
 void quantize(const std::string& in, const std::string& out, const std::string& type) {
   const HostArray array = io::read_npy(in);
@@ -46,12 +43,16 @@ int convert(const std::vector<std::string>& arguments) {
                   arguments.size() > 3 ? io::NpzPacking::deflated : io::NpzPacking::stored);
   } else if (format == "safetensors") {
     const io::Safetensors s = io::open_safetensors(in);
-    io::write_safetensors(out, specs_of(s.tensors), source_of(s.tensors),
+    std::vector<io::TensorSpec> specs = specs_of(s.tensors);
+    io::sort_for_safetensors(specs);
+    io::write_safetensors(out, specs,
+                          [&](std::size_t i) { return s.tensors.at(specs[i].name).bytes; },
                           {.metadata = s.metadata,
                            .max_shard_bytes = arguments.size() > 3 ? std::stoll(arguments[3]) : 0});
   } else if (format == "gguf") {
     const io::Gguf g = io::open_gguf(in);
-    io::write_gguf(out, g.metadata, specs_of(g.tensors), source_of(g.tensors));
+    io::write_gguf(out, g.metadata, specs_of(g.tensors),
+                   [&](std::size_t i) { return g.tensors.tensors()[i].bytes; });
   } else if (format == "dequantize") {
     const io::Gguf g = io::open_gguf(in);
     for (std::size_t i = 3; i < arguments.size(); ++i) {

@@ -126,6 +126,9 @@ TEST(Gguf, RefusesCountsThatCantBe) {
     EXPECT_THAT(error(Bytes().head(0, 1).number(count).content(std::string(100, ' '))),
                 HasSubstr("the file is cut off"));
   }
+  // Few too many.
+  EXPECT_THAT(error(Bytes().head(5, 0).content(std::string(100, ' '))),
+              HasSubstr("5 things of at least 24 bytes are due, and 108 bytes are left"));
   Bytes nested;
   nested.head(0, 1).text("k").number(kList);
   for (int i = 0; i < 100; ++i) nested.number(kList).number<std::uint64_t>(1);

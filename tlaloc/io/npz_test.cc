@@ -86,6 +86,18 @@ TEST(Npz, RefusesDirectoriesThatLie) {
   EXPECT_THAT(with(second + 42, 0), HasSubstr("entries 'a.npy' and 'zeros.npy' overlap"));
 }
 
+TEST(Npz, EntriesMayLieInAnyOrder) {
+  const std::string whole = file_of(two_arrays(), NpzPacking::stored);
+  const std::size_t first = whole.find("PK\x01\x02"), second = whole.find("PK\x01\x02", first + 1);
+  const std::size_t end = whole.find("PK\x05\x06");
+  const std::string swapped = whole.substr(0, first) + whole.substr(second, end - second) +
+                              whole.substr(first, second - first) + whole.substr(end);
+  const NamedArrays arrays = parse_npz(std::as_bytes(std::span(swapped)), "a.npz");
+  ASSERT_EQ(arrays.size(), 2U);
+  EXPECT_EQ(arrays[0].first, "zeros");
+  EXPECT_TRUE(identical(arrays[1].second, two_arrays()[0].second));
+}
+
 TEST(Npz, RefusesEntriesThatAreNoArrays) {
   auto renamed = [](const std::string& from, const std::string& to) {
     std::string file = file_of(two_arrays(), NpzPacking::stored);

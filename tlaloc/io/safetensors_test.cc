@@ -155,11 +155,10 @@ TEST(Safetensors, WritesShardsWithAnIndex) {
       {"a", Storage::f32, {2}}, {"b", Storage::f32, {4}}, {"c", Storage::u8, {3}}};
   const std::vector<std::string> texts = {"01234567", "0123456789abcdef", "xyz"};
   write_safetensors(folder.path("model.safetensors"), specs, source_of(texts),
-                    {.metadata = {{"format", "pt"}}, .max_shard_bytes = 18});
-  EXPECT_EQ(folder.names(),
-            (std::vector<std::string>{
-                "model-00001-of-00003.safetensors", "model-00002-of-00003.safetensors",
-                "model-00003-of-00003.safetensors", "model.safetensors.index.json"}));
+                    {.metadata = {{"format", "pt"}}, .max_shard_bytes = 19});
+  EXPECT_EQ(folder.names(), (std::vector<std::string>{"model-00001-of-00002.safetensors",
+                                                      "model-00002-of-00002.safetensors",
+                                                      "model.safetensors.index.json"}));
   const Safetensors s = open_safetensors(folder.path());
   ASSERT_EQ(s.tensors.tensors().size(), 3U);
   for (std::size_t i = 0; i < 3; ++i) {
@@ -172,9 +171,9 @@ TEST(Safetensors, WritesShardsWithAnIndex) {
   const std::string index = folder.path("model.safetensors.index.json");
   for (const auto& [map, what] :
        {std::pair("{}", "has no object weight_map"),
-        std::pair("{\"weight_map\":{\"d\":\"model-00001-of-00003.safetensors\"}}",
-                  "tensor \"d\" is not in model-00001-of-00003.safetensors"),
-        std::pair("{\"weight_map\":{\"a\":\"../model-00001-of-00003.safetensors\"}}",
+        std::pair("{\"weight_map\":{\"d\":\"model-00001-of-00002.safetensors\"}}",
+                  "tensor \"d\" is not in model-00001-of-00002.safetensors"),
+        std::pair("{\"weight_map\":{\"a\":\"../model-00001-of-00002.safetensors\"}}",
                   "is no file beside it"),
         std::pair("{\"weight_map\":{\"a\":\"..\"}}", "is no file beside it"),
         std::pair("{\"weight_map\":{\"a\":\"\"}}", "is no file beside it"),

@@ -25,8 +25,9 @@ constexpr std::int64_t kInlineElements = 64;
 class Generator {
  public:
   /// `ahead`: what the code calls stands in its module; else the context says where it is.
-  Generator(const Program& p, std::vector<bool>* timed, bool ahead)
-      : p_(p), timed_(timed), ahead_(ahead) {
+  /// `longest`: as generate() has it.
+  Generator(const Program& p, std::vector<bool>* timed, bool ahead, std::size_t longest)
+      : p_(p), timed_(timed), ahead_(ahead), longest_(longest) {
     find_inline_steps();
     find_slots();
     find_locals();
@@ -270,6 +271,7 @@ class Generator {
     for (std::uint32_t i = 1; i < p_.code.size(); ++i) {
       if (i < targets_.size() && targets_[i]) w_.fall_into(format("I{}", i));
       instruction(i, p_.code[i]);
+      if (w_.body().size() + kernel_size_ > longest_) return;
     }
     if (targets_[p_.code.size()]) {
       w_.fall_into(format("I{}", p_.code.size()));
@@ -528,7 +530,10 @@ class Generator {
                              "  br label %start\nstart:\n" + w.body() + "  ret void\n}\n";
     auto [it, added] = kernel_names_.try_emplace(
         body, format("{}kernel{}", ahead_ ? "." : "", kernel_names_.size()));
-    if (added) kernels_.emplace_back(body, it->second);
+    if (added) {
+      kernels_.emplace_back(body, it->second);
+      kernel_size_ += body.size();
+    }
     if (!shared) return call(it->second, "", args);
     const std::string all = "i64 " + values[shared->axis];
     if (args.size() > kMaxLoopArgs) return call(it->second, all, args);
@@ -614,6 +619,7 @@ class Generator {
   const Program& p_;
   std::vector<bool>* const timed_;
   const bool ahead_;
+  const std::size_t longest_;
   IrWriter w_;
   /// The entry block: what is the same in the whole run.
   class Prologue {
@@ -641,15 +647,18 @@ class Generator {
   bool may_fail_ = false, may_fail_at_ = false;
   std::vector<SharedLoop> shared_;
   std::vector<std::pair<std::string, std::string>> kernels_;  // body, name
+  std::size_t kernel_size_ = 0;                               // characters of all bodies
   std::unordered_map<std::string, std::string> kernel_names_;
 };
 
 }  // namespace
 
-NativeText generate(const Program& p, std::vector<bool>* timed) {
+NativeText generate(const Program& p, std::vector<bool>* timed, std::size_t longest) {
   if (timed) timed->clear();
-  return Generator(p, timed, false).run();
+  return Generator(p, timed, false, longest).run();
 }
-std::string generate_ahead(const Program& p) { return Generator(p, nullptr, true).run().ir; }
+std::string generate_ahead(const Program& p) {
+  return Generator(p, nullptr, true, std::numeric_limits<std::size_t>::max()).run().ir;
+}
 
 }  // namespace tlaloc::cpu

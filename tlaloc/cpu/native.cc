@@ -33,7 +33,7 @@ Native compile_native(const Program& p, std::vector<bool>* timed) {
   if (!wanted) return not_worth("TLALOC_CODEGEN=off");
   if (operations(p) > kMaxOperations) return not_worth("it has more than 40000 operations");
   const std::string name = p.graph->name().empty() ? "program" : p.graph->name();
-  NativeText text = generate(p, timed);
+  NativeText text = generate(p, timed, kMaxText);
   if (text.ir.size() > kMaxText) return not_worth("its code would be too long to compile soon");
   Native r;
   r.image = compile_ir(text.ir, {.name = name, .passes = std::string(kScalarPasses)});

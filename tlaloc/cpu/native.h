@@ -1,7 +1,9 @@
 // Generated code for a whole program: what it is called with.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -53,12 +55,14 @@ struct SharedLoop {
 
 /// The program as one function `run` of an LLVM module. Steps that no code can be written for are
 /// called back. With `timed`, the code tells when steps begin and end: those that come out true.
-/// The others are a part of the code around them.
+/// The others are a part of the code around them. `longest`: characters beyond which the text may
+/// be left unfinished.
 struct NativeText {
   std::string ir;
   std::vector<SharedLoop> loops;
 };
-NativeText generate(const Program& p, std::vector<bool>* timed = nullptr);
+NativeText generate(const Program& p, std::vector<bool>* timed = nullptr,
+                    std::size_t longest = std::numeric_limits<std::size_t>::max());
 
 /// The same as an internal function `.run` of a module that has to define `.make` and `.fail`,
 /// which are as above, and to declare the C library's functions. All steps must be loops with code.

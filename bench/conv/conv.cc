@@ -12,6 +12,7 @@
 #include "tlaloc/interp/interp_backend.h"
 #include "tlaloc/ir/builder.h"
 #include "tlaloc/ops/val_linalg.h"
+#include "tlaloc/transform/api.h"
 
 namespace {
 
@@ -21,10 +22,11 @@ using bench::seconds;
 using ir::Dim;
 
 struct Case {
-  const char* name;
+  std::string name;
   Extents lhs, rhs;
   ops::ConvAttrs attrs;
   double multiplications;
+  int gradient = -1;  ///< by which operand, if one is measured
 };
 
 ops::ConvAttrs channels_last() {
@@ -47,8 +49,16 @@ void measure(const Case& c) {
   };
   ir::Builder b("f");
   const ir::Val x = b.param(type(c.lhs)), k = b.param(type(c.rhs));
-  const ir::GraphRef g = b.build(ir::Vals{ops::convolution(x, k, c.attrs)});
-  const std::vector<HostArray> arrays{HostArray(DType::f32, c.lhs), HostArray(DType::f32, c.rhs)};
+  const ir::Val y = ops::convolution(x, k, c.attrs);
+  std::vector<HostArray> arrays{HostArray(DType::f32, c.lhs), HostArray(DType::f32, c.rhs)};
+  Extents results;
+  for (const Dim d : y.shape()) results.push_back(d.constant());
+  ir::GraphRef g = b.build(ir::Vals{y});
+  if (c.gradient >= 0) {
+    // The cotangent of one operand from the other one and that of the results.
+    g = transform::linear_transpose(g, {c.gradient == 0, c.gradient == 1});
+    arrays = {arrays[1 - static_cast<std::size_t>(c.gradient)], HostArray(DType::f32, results)};
+  }
   const std::vector<runtime::Buffer> inputs(arrays.begin(), arrays.end());
   const auto ours = cpu::cpu_backend().compile(g), reference = interp::interp_backend().compile(g);
   // A product of matrices with as many multiply-adds, in the caches.
@@ -79,7 +89,7 @@ void measure(const Case& c) {
   }
   const double rate = 2e-9 * c.multiplications / median(times);
   const double peak = 2e-9 * kSide * kSide * kSide / median(products);
-  std::printf("| %s | %.2f | %.1f | %.0f | %.0f |\n", c.name, 1e3 * median(times), rate,
+  std::printf("| %s | %.2f | %.1f | %.0f | %.0f |\n", c.name.c_str(), 1e3 * median(times), rate,
               100 * rate / peak, median(slow) / median(times));
   std::fflush(stdout);
 }
@@ -147,14 +157,36 @@ int main() {
                    {64, 256, 1, 1},
                    rows,
                    8.0 * 28 * 28 * 256 * 64});
+  // As in MobileNet: one kernel for each channel, and both gradients.
+  const auto depthwise = [&](std::string name, std::int64_t batch, std::int64_t channels,
+                             std::int64_t side, std::int64_t stride, bool channels_last) {
+    ops::ConvAttrs a = pad(channels_last ? last : rows, 1);
+    a.strides = {stride, stride};
+    a.feature_groups = channels;
+    const Extents x =
+        channels_last ? Extents{batch, side, side, channels} : Extents{batch, channels, side, side};
+    const Extents k = channels_last ? Extents{3, 3, 1, channels} : Extents{channels, 1, 3, 3};
+    const std::int64_t out = (side - 1) / stride + 1;
+    const double products = 9.0 * static_cast<double>(batch * channels * out * out);
+    if (channels_last) name += ", channels last";
+    cases.push_back({name, x, k, a, products});
+    cases.push_back({"its gradient by the images", x, k, a, products, 0});
+    cases.push_back({"its gradient by the kernel", x, k, a, products, 1});
+  };
+  for (const bool channels_last : {false, true}) {
+    depthwise("depthwise, 32, 3 x 3, padded, 112 x 112", 1, 32, 112, 1, channels_last);
+    depthwise("depthwise, 64, 3 x 3, padded, every second of 112 x 112", 1, 64, 112, 2,
+              channels_last);
+    depthwise("depthwise, 128, 3 x 3, padded, 8 of 28 x 28", 8, 128, 28, 1, channels_last);
+  }
   {
-    ops::ConvAttrs a = rows;
-    a.feature_groups = 64;
-    cases.push_back({"depthwise, 64, 3 x 3, 8 of 28 x 28",
-                     {8, 64, 28, 28},
-                     {64, 1, 3, 3},
+    ops::ConvAttrs a = pad(rows, 1);
+    a.feature_groups = 32;
+    cases.push_back({"32 groups of 4 to 4, 3 x 3, padded, 8 of 28 x 28",
+                     {8, 128, 28, 28},
+                     {128, 4, 3, 3},
                      a,
-                     8.0 * 26 * 26 * 64 * 9});
+                     8.0 * 28 * 28 * 128 * 4 * 9});
   }
   std::printf(
       "| convolution | ms | GFLOP/s | %% of a product of matrices | faster than the interpreter "

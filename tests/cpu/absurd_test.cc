@@ -5,6 +5,8 @@
 #include "tests/transform/program.h"
 #include "tlaloc/base/error.h"
 #include "tlaloc/cpu/cpu_backend.h"
+#include "tlaloc/interp/interp.h"
+#include "tlaloc/ops/val_reduce.h"
 
 namespace tlaloc::testing {
 namespace {
@@ -44,6 +46,26 @@ TEST_P(Absurd, SizesOfComputedDims) {
   }
   EXPECT_EQ(run(0).size(), 0) << "a failure leaves nothing behind";
 }
+/// Windows whose strides and dilations are stepped over once only.
+TEST(AbsurdWindows, Strides) {
+  constexpr std::int64_t kHuge = std::int64_t{1} << 61;
+  for (int which = 0; which < 8; ++which) {
+    ops::Window w = ops::plain_window({Dim(1)});
+    if (which & 1) w.strides[0] = kHuge + 1;
+    if (which & 2) w.base_dilation[0] = kHuge;
+    if (which & 4) w.window_dilation[0] = kHuge - 1;
+    w.low[0] = w.high[0] = 1;
+    const Type x = Type::get(DType::f32, {1});
+    const GraphRef g = graph_of({x}, [&](const Vals& p) -> Vals {
+      return {ops::reduce_window(p[0], ops::Monoid::sum, w)};
+    });
+    const HostArray one = HostArray(DType::f32, {1});
+    const auto got =
+        cpu::cpu_backend().compile(g)->run({runtime::Buffer(one)}).outputs[0].to_host();
+    EXPECT_TRUE(identical(got, interp::run(*g, {one})[0])) << which;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Compiled, Absurd, ::testing::Bool());
 
 }  // namespace

@@ -6,7 +6,8 @@
 
 namespace tlaloc::cpu {
 
-/// Adds to a target that holds zeros, for f32 and f64. The operands may be any views of storages.
+/// Adds to a target that holds zeros, for any numbers but those of 16 bits, which would round at
+/// each position of the kernel. The operands may be any views of storages.
 /// Along axes where windows reach into padding, each position of the kernel adds one contraction to
 /// the results whose window has an element there, so padding and dilation are never built, and
 /// never multiplied. `attrs` has

@@ -16,12 +16,7 @@ struct Axis {
   Dim size, a, b, mask, c;
 };
 
-HostArray number(DType t, double value) {
-  HostArray r = HostArray::uninitialized(t, {});
-  if (t == DType::f32) r.as_mutable<float>()[0] = static_cast<float>(value);
-  if (t == DType::f64) r.as_mutable<double>()[0] = value;
-  return r;
-}
+HostArray zero(DType t) { return HostArray(t, {}); }
 
 /// What a window meets: lhs, dilated and with its padding, and which of that are elements.
 struct Padded {
@@ -62,7 +57,7 @@ Padded pad(Emitter& e, const Value& lhs, const ops::ConvAttrs& attrs) {
   const Type type = Type::get(t, shape), mask_type = Type::get(DType::boolean, area);
   const StorageId storage = e.storage(type), mask = e.storage(mask_type);
   const char* name = "convolution";
-  e.compute({type, literal(number(t, 0))}, {storage, {0, dense_strides(shape)}}, name);
+  e.compute({type, literal(zero(t))}, {storage, {0, dense_strides(shape)}}, name);
   e.compute(lhs, {storage, place(shape, low, step)}, name);
   std::vector<Dim> area_low, area_step;
   for (std::int64_t axis : spatial) {
@@ -138,9 +133,9 @@ void emit_convolution_as_loop(Emitter& e, const Value& lhs, const Value& rhs,
   ExprRef product = apply(ops::rows::Mul, nullptr, t, {x, y});
   // What lies in the padding is not multiplied: infinity times 0 would be NaN.
   if (mask) {
-    product = apply(
-        ops::rows::Select, nullptr, t,
-        {read(DType::boolean, mask->expr->storage, from_mask), product, literal(number(t, 0))});
+    product =
+        apply(ops::rows::Select, nullptr, t,
+              {read(DType::boolean, mask->expr->storage, from_mask), product, literal(zero(t))});
   }
   e.fold({Type::get(t, space), product}, *find_fold(ops::rows::ReduceSum, t), folded,
          {target.storage, {at_c.offset, to}}, "convolution");

@@ -6,6 +6,7 @@
 #include "tlaloc/cpu/attention.h"
 #include "tlaloc/cpu/conv.h"
 #include "tlaloc/cpu/cumulative.h"
+#include "tlaloc/cpu/direct_conv.h"
 #include "tlaloc/cpu/dot.h"
 #include "tlaloc/cpu/lifetimes.h"
 #include "tlaloc/cpu/linalg.h"
@@ -352,18 +353,33 @@ void Planner::dot(Context& c, const ir::Node& n) {
 void Planner::convolution(Context& c, const ir::Node& n) {
   const ValueId out = n.result();
   const Type type = c.type(out);
-  // Results of 16 bits would round at each position of the kernel.
-  if (type.dtype() != DType::f32 && type.dtype() != DType::f64) {
-    return reference(c, n, "its kernel takes f32 and f64 only");
-  }
   ir::AttrRef attr = n.attr();
   if (attr->has_dims() && !c.dims.empty()) attr = attr->substitute(c.dims);
-  const Target t = target(c, out);
-  if (kernels_ == Kernels::all) e_.compute(filled(type, 0), t, n.op().name);
-  const auto emit = kernels_ == Kernels::all ? emit_convolution : emit_convolution_as_loop;
-  emit(e_, c.env[n.operand(0)], c.env[n.operand(1)], *ir::attr_if<ops::ConvAttrs>(attr.get()), t,
-       type);
-  c.env[out] = {type, read(type.dtype(), t.storage, t.at)};
+  const auto& attrs = *ir::attr_if<ops::ConvAttrs>(attr.get());
+  const auto emit = [&](const Value& lhs, const Value& rhs, Type of, const Target& t) {
+    if (kernels_ != Kernels::all) return emit_convolution_as_loop(e_, lhs, rhs, attrs, t, of);
+    if (is_float(of.dtype()) && emit_direct_convolution(e_, lhs, rhs, attrs, t, of)) return;
+    e_.compute(filled(of, 0), t, n.op().name);
+    emit_convolution(e_, lhs, rhs, attrs, t, of);
+  };
+  const Value &lhs = c.env[n.operand(0)], &rhs = c.env[n.operand(1)];
+  if (!is_float(type.dtype()) || byte_size(type.dtype()) >= 4) {
+    const Target t = target(c, out);
+    emit(lhs, rhs, type, t);
+    c.env[out] = {type, read(type.dtype(), t.storage, t.at)};
+    return;
+  }
+  // Sums of 16 bits are rounded at their end.
+  const auto convert = [&](const Value& v, DType to) {
+    return Value{v.type.with_dtype(to),
+                 apply(ops::rows::Convert, ir::make_attr(ops::ConvertAttrs{to}), to, {v.expr})};
+  };
+  const Value sums =
+      dense_value(type.with_dtype(DType::f32), e_.storage(type.with_dtype(DType::f32)));
+  emit(convert(lhs, DType::f32), convert(rhs, DType::f32), sums.type,
+       {*whole_storage(sums), sums.expr->at});
+  c.env[out] = convert(sums, type.dtype());
+  settle(c, n);
 }
 
 void Planner::windows(Context& c, const ir::Node& n) {

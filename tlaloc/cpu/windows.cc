@@ -36,16 +36,24 @@ class Axis {
         dilation_(dilation),
         in_step_(in_step) {
     // Which positions are elements repeats after so many.
-    period_ = base / std::gcd(base, dilation);
-    hop_ = period_ * dilation / base;
-    step = hop_ * in_step;
+    const std::int64_t common = std::gcd(base, dilation);
+    period_ = base / common;
+    hop_ = dilation / common;
+    // More than all elements is stepped over by none.
+    if (hop_ < s.in) step = hop_ * in_step;
+  }
+  /// TL-SIZE-001 where 64 bits don't hold the positions of all windows.
+  void check() const {
+    const std::int64_t last = checked_sub(checked_mul(windows - 1, stride_), s_.low);
+    checked_add(last, checked_mul(std::max<std::int64_t>(s_.size - 1, 0), dilation_));
+    checked_sub(0, s_.low);
   }
   /// Window w has `count` elements from `offset` on, `step` apart.
   void set(std::int64_t w) {
     count = 0;
     const std::int64_t start = w * stride_ - s_.low;  // of the window, among dilated elements
-    std::int64_t k = start < 0 ? (-start + dilation_ - 1) / dilation_ : 0;
-    const std::int64_t end = std::min(s_.size, k + period_);
+    std::int64_t k = start < 0 ? (-start - 1) / dilation_ + 1 : 0;
+    const std::int64_t end = period_ < s_.size - k ? k + period_ : s_.size;
     while (k < end && (start + k * dilation_) % base_ != 0) ++k;
     if (k >= end) return;
     const std::int64_t first = (start + k * dilation_) / base_;
@@ -116,7 +124,10 @@ void run_windows(const KernelCall& call) {
   if (axes.empty()) {  // every element is a window
     axes.push_back(Axis({.in = 1, .windows = 1, .size = 1, .low = 0}, 1, 1, 1, lanes, lanes));
   }
-  for (Axis& a : axes) a.set(0);
+  for (Axis& a : axes) {
+    a.check();
+    a.set(0);
+  }
   std::vector<WindowElements::Run> runs;
   const auto each = [&](const auto& run) {
     while (true) {

@@ -4,6 +4,7 @@
 
 #include <boost/json/basic_parser_impl.hpp>
 #include <boost/json/value_stack.hpp>
+#include <charconv>
 
 #include "tlaloc/base/error.h"
 
@@ -108,8 +109,12 @@ class Handler {
     buffer_.clear();
     return goes_on;
   }
-  bool on_number_part(string_view, error_code&) { return true; }
+  bool on_number_part(string_view s, error_code&) {
+    buffer_.append(s.data(), s.size());
+    return true;
+  }
   bool on_int64(std::int64_t i, string_view, error_code&) {
+    buffer_.clear();
     if (list_ == List::kNone) {
       stack_.push_int64(i);
       return count();
@@ -121,6 +126,7 @@ class Handler {
     return add_score(static_cast<double>(i));
   }
   bool on_uint64(std::uint64_t i, string_view, error_code&) {
+    buffer_.clear();
     if (list_ == List::kNone) {
       stack_.push_uint64(i);
       return count();
@@ -128,7 +134,14 @@ class Handler {
     if (list_ == List::kVocabObject) return refuse("an id beyond 64 bits");
     return add_score(static_cast<double>(i));
   }
-  bool on_double(double d, string_view, error_code&) {
+  bool on_double(double, string_view s, error_code&) {
+    // Boost's own value is not always the nearest one, and scores decide between equal paths.
+    buffer_.append(s.data(), s.size());
+    double d = 0;
+    const std::from_chars_result read =
+        std::from_chars(buffer_.data(), buffer_.data() + buffer_.size(), d);
+    buffer_.clear();
+    if (read.ec != std::errc()) return refuse("a number that no double holds");
     if (list_ == List::kNone) {
       stack_.push_double(d);
       return count();

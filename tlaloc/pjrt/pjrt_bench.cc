@@ -1,0 +1,45 @@
+// What a run of a small program costs: the plugin's calls alone, through the back end, and from and
+// to the host. TLALOC_PJRT_PLUGIN names the plugin.
+#include <benchmark/benchmark.h>
+
+#include "tlaloc/ops/val_ops.h"
+#include "tlaloc/pjrt/finder.h"
+#include "tlaloc/pjrt/pjrt_backend.h"
+#include "tlaloc/stablehlo/emit.h"
+
+namespace tlaloc::plugins {
+namespace {
+
+ir::GraphRef increment() {
+  using ops::operator+;
+  ir::Builder b("increment");
+  const ir::Val results[] = {b.param(ir::Type::get(DType::f32, {8})) + 1.0};
+  return b.build(results);
+}
+
+void BM_PluginAlone(benchmark::State& state) {
+  const Client& client = Client::get(Plugin::load(find_plugin("")));
+  const auto program = client.compile(stablehlo::emit(*increment(), {}).text);
+  const auto x = client.upload(HostArray(DType::f32, {8}));
+  const DeviceArray* args[] = {x.get()};
+  const std::int64_t keep[] = {0};
+  for (auto _ : state) program->run(args, keep).done.wait();
+}
+void BM_BackEnd(benchmark::State& state) {
+  const auto backend = make_backend();
+  const auto bound = backend->compile(increment())->bind({});
+  const runtime::Buffer x = backend->upload(HostArray(DType::f32, {8}));
+  for (auto _ : state) bound->run({x}).done.wait();
+}
+void BM_FromAndToTheHost(benchmark::State& state) {
+  const auto bound = make_backend()->compile(increment())->bind({});
+  const HostArray x(DType::f32, {8});
+  const HostArray* inputs[] = {&x};
+  for (auto _ : state) benchmark::DoNotOptimize(bound->run_host(inputs));
+}
+BENCHMARK(BM_PluginAlone)->Unit(benchmark::kMicrosecond);
+BENCHMARK(BM_BackEnd)->Unit(benchmark::kMicrosecond);
+BENCHMARK(BM_FromAndToTheHost)->Unit(benchmark::kMicrosecond);
+
+}  // namespace
+}  // namespace tlaloc::plugins

@@ -230,7 +230,7 @@ std::vector<Tensor> locate(const Reader& in, std::vector<Info> infos,
 
 }  // namespace
 
-Gguf parse_gguf(std::span<const std::byte> file, std::shared_ptr<const void> owner,
+Gguf parse_gguf(std::span<const std::byte> file, const std::shared_ptr<const void>& owner,
                 const std::string& name) {
   Reader in(file, name);
   Gguf result;
@@ -259,9 +259,8 @@ Gguf parse_gguf(std::span<const std::byte> file, std::shared_ptr<const void> own
 }
 
 Gguf open_gguf(const std::string& path) {
-  auto file = MappedFile::open("gguf", path);
-  const std::span<const std::byte> bytes = file->bytes();
-  return parse_gguf(bytes, std::move(file), path);
+  const auto file = MappedFile::open("gguf", path);
+  return parse_gguf(file->bytes(), file, path);
 }
 
 }  // namespace tlaloc::io

@@ -69,7 +69,7 @@ struct Gguf {
 /// `owner` keeps the bytes there. UserError TL-GGUF-001 with the place for what is malformed: cut
 /// off, tensors that overlap or are not aligned, keys or names that occur twice. TL-GGUF-002 for
 /// what is not read: version 1, big-endian files, unknown types, parts of a split model.
-Gguf parse_gguf(std::span<const std::byte> file, std::shared_ptr<const void> owner,
+Gguf parse_gguf(std::span<const std::byte> file, const std::shared_ptr<const void>& owner,
                 const std::string& name);
 /// Maps the file; EnvironmentError TL-FILE-001 too.
 Gguf open_gguf(const std::string& path);

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <limits>
 #include <type_traits>
 
@@ -7,11 +9,12 @@
 namespace tlaloc::io {
 namespace {
 
-[[noreturn]] void throw_kind(std::string_view key, const GgufValue& value, const char* wanted) {
+[[noreturn]] void throw_kind(std::string_view key, const GgufValue& value,
+                             std::string_view wanted) {
   throw UserError({"TL-GGUF-003",
                    "gguf",
-                   std::string(key) + " is of the type " +
-                       std::string(gguf_type_name(value.index())) + ", where " + wanted + " is due",
+                   fmt::format("{} is of the type {}, where {} is due", key,
+                               gguf_type_name(value.index()), wanted),
                    "convert the model anew",
                    {}});
 }
@@ -75,7 +78,7 @@ const T* GgufMetadata::get(std::string_view key) const {
   const GgufValue* value = find(key);
   if (!value) return nullptr;
   const T* v = std::get_if<T>(value);
-  if (!v) throw_kind(key, *value, gguf_type_name(GgufValue(T()).index()).data());
+  if (!v) throw_kind(key, *value, gguf_type_name(GgufValue(T()).index()));
   return v;
 }
 

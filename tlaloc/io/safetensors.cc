@@ -167,8 +167,8 @@ Safetensors open_index(const std::string& path) {
 
 }  // namespace
 
-Safetensors parse_safetensors(std::span<const std::byte> file, std::shared_ptr<const void> owner,
-                              const std::string& name) {
+Safetensors parse_safetensors(std::span<const std::byte> file,
+                              const std::shared_ptr<const void>& owner, const std::string& name) {
   std::uint64_t length = 0;
   if (file.size() < sizeof length) refuse(name, "this is no safetensors file");
   std::memcpy(&length, file.data(), sizeof length);
@@ -231,9 +231,8 @@ Safetensors open_safetensors(const std::string& path) {
     return open_safetensors((sharded ? index : one).string());
   }
   if (path.ends_with(".index.json")) return open_index(path);
-  auto file = MappedFile::open("safetensors", path);
-  const std::span<const std::byte> bytes = file->bytes();
-  return parse_safetensors(bytes, std::move(file), path);
+  const auto file = MappedFile::open("safetensors", path);
+  return parse_safetensors(file->bytes(), file, path);
 }
 
 }  // namespace tlaloc::io

@@ -22,8 +22,8 @@ struct Safetensors {
 /// bytes there. UserError TL-SAFETENSORS-001 for what is no such file: like the reference library,
 /// headers above 100 MB, tensors that overlap, and bytes that no tensor has are refused; unlike it,
 /// so are keys that occur twice. TL-SAFETENSORS-002 for an element type that the format has not.
-Safetensors parse_safetensors(std::span<const std::byte> file, std::shared_ptr<const void> owner,
-                              const std::string& name);
+Safetensors parse_safetensors(std::span<const std::byte> file,
+                              const std::shared_ptr<const void>& owner, const std::string& name);
 
 /// Maps a .safetensors file, the shards of a .safetensors.index.json, or either of a folder:
 /// model.safetensors if it is there, else model.safetensors.index.json. The index says which

@@ -7,6 +7,8 @@
 
 #include "tlaloc/lang/stablehlo.h"
 #include "tlaloc/lang/target.h"
+#include "tlaloc/pjrt/client.h"
+#include "tlaloc/pjrt/finder.h"
 #include "tlaloc/tlaloc.h"
 
 namespace tl = tlaloc;
@@ -70,6 +72,41 @@ TEST_P(JitOn, GradientsOfAModelAreThoseOfTheCpu) {
   EXPECT_EQ(there.state().traces(), 1);
 }
 
+/// Attention over a normed sequence, a gated layer, and a loss by classes.
+using Sequence = tl::Tensor<float, batch, 6, 8>;
+const auto kBlock = [](Sequence x, tl::Tensor<float, 8, 5> w, tl::Tensor<int, batch, 6> classes) {
+  const auto normed = tl::layer_norm(x);
+  const auto mixed = x + tl::attention(normed, normed, normed);
+  const auto gated = tl::gelu(tl::rms_norm(mixed)) * tl::sigmoid(mixed);
+  return tl::sum(tl::cross_entropy(tl::matmul(gated, w), classes));
+};
+TEST_P(JitOn, AttentionAndNormsWithTheirGradients) {
+  const auto x = some<Sequence>(2 * 48, 0.37f);
+  const auto w = some<tl::Tensor<float, 8, 5>>(40, 0.6f);
+  const auto classes = tl::Tensor<int, batch, 6>::from({0, 1, 2, 3, 4, 0, 4, 3, 2, 1, 0, 2});
+  const auto [loss, g] = tl::jit(tl::value_and_grad(kBlock, tl::argnums<0, 1>))(x, w, classes);
+  const auto [loss_there, g_there] =
+      tl::jit(tl::value_and_grad(kBlock, tl::argnums<0, 1>), tl::pjrt(GetParam()))(x, w, classes);
+  EXPECT_NEAR(loss_there.item(), loss.item(), 1e-4f * std::abs(loss.item()));
+  expect_close(std::get<0>(g_there), std::get<0>(g));
+  expect_close(std::get<1>(g_there), std::get<1>(g));
+}
+TEST_P(JitOn, CompositesMeanWhatTheyCall) {
+  const auto f = [](tl::Tensor<float, 2, 4> x) { return tl::softmax(tl::layer_norm(x)); };
+  const auto x = some<tl::Tensor<float, 2, 4>>(8, 0.9f);
+  const auto& client =
+      tl::plugins::Client::get(tl::plugins::Plugin::load(tl::plugins::find_plugin(GetParam())));
+  const auto program = client.compile(tl::emit_stablehlo(f, {.composites = true})(x));
+  const auto data = x.data();
+  const auto array =
+      client.upload(tl::HostArray::from(std::span<const float>(data.data(), data.size()), {2, 4}));
+  const tl::plugins::DeviceArray* args[] = {array.get()};
+  const tl::HostArray y = program->run(args, {}).arrays.at(0)->read(tl::DType::f32, {2, 4});
+  const auto expected = f(x);
+  for (std::size_t i = 0; i < 8; ++i) {
+    EXPECT_NEAR(y.as<float>()[i], expected.data()[i], 1e-5f);
+  }
+}
 TEST_P(JitOn, WhatIsCapturedStaysOnTheDevice) {
   const auto scale = tl::Tensor<float, 3>::from(std::vector<float>{1, 10, 100});
   const auto f =

@@ -18,7 +18,8 @@ def tests_in(*paths: pathlib.Path) -> set[str]:
 def main() -> int:
     root = pathlib.Path(sys.argv[1])
     own = tests_in(root / "tests/lang/numerics_test.cc")
-    known = own | tests_in(*(root / "tests/ops").glob("*_test.cc"), *(root / "tlaloc/lang").glob("*_test.cc"))
+    folders = ("tests/cpu", "tests/ops", "tlaloc/lang")
+    known = own | tests_in(*(path for folder in folders for path in (root / folder).glob("*_test.cc")))
     faults, named = [], set()
     lines = (root / "docs/numerics.md").read_text(encoding="utf-8").splitlines()
     for number, line in enumerate(lines, 1):

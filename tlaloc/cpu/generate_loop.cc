@@ -129,7 +129,7 @@ class LoopWriter {
       if (op.kind == Kind::op) {
         DType in[3];
         const std::size_t n = operands(op, in);
-        if (!can_write(*op.def, {in, n}, op.dtype, {kLanes, true})) return false;
+        if (!can_write(*op.def, {in, n}, op.dtype, kLanes)) return false;
         continue;
       }
       if (op.kind == Kind::literal) continue;
@@ -196,8 +196,7 @@ class LoopWriter {
       if (op.kind != Kind::op) continue;
       DType in[3];
       const std::size_t n = operands(op, in);
-      const bool calls =
-          has_math(*op.def, in[0]) || !can_write(*op.def, {in, n}, op.dtype, {kLanes, true});
+      const bool calls = has_math(*op.def, in[0]) || !can_write(*op.def, {in, n}, op.dtype, kLanes);
       sum += calls ? function : simple;
     }
     return sum + (lanes_along_ ? 100 : 300) * static_cast<std::int64_t>(loop_.outputs.size());
@@ -371,8 +370,7 @@ class LoopWriter {
           const std::size_t n = operands(op, types);
           IrValue in[3];
           for (std::size_t k = 0; k < n; ++k) in[k] = regs_[op.args[k]];
-          regs_[i] = write_op(w_, source_, *op.def, op.attr, {in, n}, {types, n}, op.dtype,
-                              {lanes, lanes_along_.has_value()});
+          regs_[i] = write_op(w_, source_, *op.def, op.attr, {in, n}, {types, n}, op.dtype, lanes);
           break;
         }
       }
@@ -416,7 +414,7 @@ class LoopWriter {
     if (loop_.combine) {
       const DType types[] = {element(), element()};
       const IrValue in[] = {load(element(), p, 1), v};
-      stored = write_op(w_, source_, *loop_.combine_def, nullptr, in, types, element(), {});
+      stored = write_op(w_, source_, *loop_.combine_def, nullptr, in, types, element(), 1);
     }
     write(element(), stored, p, lanes);
     if (!skip.empty()) w_.fall_into(skip);
@@ -435,7 +433,7 @@ class LoopWriter {
     const DType t = loop_.fold->accumulator;
     const DType types[] = {t, t};
     const IrValue in[] = {a, b};
-    return write_op(w_, source_, *fold_, nullptr, in, types, t, {lanes, lanes_along_.has_value()});
+    return write_op(w_, source_, *fold_, nullptr, in, types, t, lanes);
   }
   void accumulate(const IrValue& acc, const IrValue& v, int lanes) {
     const std::string type = accumulator(lanes);
@@ -608,7 +606,7 @@ std::size_t first_without_code(const Loop& loop) {
     if (op.kind != Kind::op) continue;
     DType in[3];
     for (std::size_t k = 0; k < 3; ++k) in[k] = loop.ops[op.args[k]].dtype;
-    if (!can_write(*op.def, in, op.dtype, {})) return i;
+    if (!can_write(*op.def, in, op.dtype, 1)) return i;
   }
   return loop.ops.size();
 }

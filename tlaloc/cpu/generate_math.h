@@ -9,8 +9,7 @@
 
 namespace tlaloc::cpu {
 
-/// Whether write_math knows the function on f32 or f64. docs/compiled-code.md has the errors.
-/// NaN, infinities, signed zeros and subnormals are as in the C library.
+/// Whether write_math knows the function on f32 or f64; see math_functions-inl.h.
 bool has_math(const ir::OpDef& op, DType t);
 /// `scalar` writes a call of the C library's function for one element.
 IrValue write_math(IrWriter& w, const ir::OpDef& op, std::span<const IrValue> in, DType t,

@@ -1,8 +1,7 @@
-// The functions of generated code against the C library's in more precision: each 1021st f32, or
-// every one where TLALOC_EXHAUSTIVE is set, which also prints the largest errors; samples of f64.
-// For this machine, and samples for one without fused multiply-add.
-#include "tlaloc/cpu/generate_math.h"
-
+// The functions of generated code, whose bits those of math_kernels.h have too, against the C
+// library's in more precision: each 1021st f32, or every one where TLALOC_EXHAUSTIVE is set, which
+// also prints the largest errors; samples of f64. For this machine, and samples for one without
+// fused multiply-add.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -13,49 +12,18 @@
 #include <random>
 #include <vector>
 
-#include "tlaloc/cpu/compiler.h"
-#include "tlaloc/cpu/testing.h"
+#include "tlaloc/cpu/math_testing.h"
 #include "tlaloc/ops/elementwise_special.h"
 #include "tlaloc/ops/rows.h"
 
 namespace tlaloc::cpu {
 namespace {
 
-constexpr int kLanes = 16;
+using testing::compiled_math;
+using testing::kMathLanes;
+using testing::MathFunction;
+
 constexpr const char* kMachines[] = {"", "x86-64-v2"};
-
-/// z[i] = f(x[i], y[i]); `library` serves single elements.
-template <class T>
-using Function = void(T* z, const T* x, const T* y, std::int64_t n, T (*library)(T));
-
-std::shared_ptr<const LoadedImage> compiled(const ir::OpDef& op, DType t, const char* machine) {
-  IrWriter w;
-  const std::string element = ir_type(t), type = ir_vector(element, kLanes);
-  const IrValue i = w.variable("i64");
-  w.line("store i64 0, ptr " + i);
-  w.fall_into("head");
-  const IrValue now = w.let("load i64, ptr " + i);
-  w.branch(w.let("icmp slt i64 " + now + ", %n"), "body", "done");
-  w.begin("body");
-  auto place = [&](const char* array) {
-    return w.let(fmt::format("getelementptr {}, ptr {}, i64 {}", element, array, now));
-  };
-  auto load = [&](const char* array) {
-    return w.let(fmt::format("load {}, ptr {}, align {}", type, place(array), byte_size(t)));
-  };
-  const IrValue in[] = {load("%x"), load("%y")};
-  const IrValue z = write_math(w, op, in, t, kLanes, [&](const IrValue& one) {
-    return w.let(fmt::format("call {0} %library({0} {1})", element, one));
-  });
-  w.line(fmt::format("store {} {}, ptr {}, align {}", type, z, place("%z"), byte_size(t)));
-  w.line("store i64 " + w.let(fmt::format("add i64 {}, {}", now, kLanes)) + ", ptr " + i);
-  w.jump("head");
-  w.begin("done");
-  return compile_ir(
-      "define void @f(ptr %z, ptr %x, ptr %y, i64 %n, ptr %library) \"no-builtins\" {\nentry:\n" +
-          w.entry() + "  br label %start\nstart:\n" + w.body() + "  ret void\n}\n",
-      {.name = op.name, .passes = std::string(kScalarPasses), .cpu = machine});
-}
 
 template <class T>
 using Wider = std::conditional_t<std::is_same_v<T, float>, double, long double>;
@@ -148,11 +116,11 @@ template <class T>
 class Errors {
  public:
   Errors(const Case& c, const char* machine)
-      : case_(c), image_(compiled(*c.op, dtype_of<T>, machine)) {}
+      : case_(c), image_(compiled_math(*c.op, dtype_of<T>, machine)) {}
   void check(std::vector<T>& x) {
-    x.resize((x.size() + kLanes - 1) / kLanes * kLanes);
+    x.resize((x.size() + kMathLanes - 1) / kMathLanes * kMathLanes);
     z_.resize(x.size());
-    image_->template function<Function<T>>("f")(
+    image_->template function<MathFunction<T>>("f")(
         z_.data(), x.data(), x.data(), static_cast<std::int64_t>(x.size()), case_.library<T>());
     for (std::size_t i = 0; i < x.size(); ++i) {
       const double e = error<T>(z_[i], case_.exact<T>()(x[i]));
@@ -269,14 +237,14 @@ void over_pairs(const ir::OpDef& op, Wider<T> (*exact)(Wider<T>, Wider<T>), doub
     }
   }
   std::mt19937_64 random(11);
-  while (x.size() < (kExhaustive ? 20000000 : 400000) || x.size() % kLanes) {
+  while (x.size() < (kExhaustive ? 20000000 : 400000) || x.size() % kMathLanes) {
     x.push_back(random_number<T>(random));
     y.push_back(random_number<T>(random));
   }
   std::vector<T> z(x.size());
-  compiled(op, dtype_of<T>, machine)
-      ->template function<Function<T>>("f")(z.data(), x.data(), y.data(),
-                                            static_cast<std::int64_t>(x.size()), nullptr);
+  compiled_math(op, dtype_of<T>, machine)
+      ->template function<MathFunction<T>>("f")(z.data(), x.data(), y.data(),
+                                                static_cast<std::int64_t>(x.size()), nullptr);
   double largest = 0;
   std::size_t at = 0;
   for (std::size_t i = 0; i < x.size(); ++i) {

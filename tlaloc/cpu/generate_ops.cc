@@ -44,28 +44,14 @@ const void* address(Function2<T> f) {
   }
 // Compiled code finds them by position: append only.
 const std::array kFunctions = {
-    TLALOC_UNARY_FUNCTION(exp),
-    TLALOC_UNARY_FUNCTION(expm1),
-    TLALOC_UNARY_FUNCTION(log),
-    TLALOC_UNARY_FUNCTION(log1p),
     TLALOC_UNARY_FUNCTION(cbrt),
-    TLALOC_UNARY_FUNCTION(tanh),
     TLALOC_UNARY_FUNCTION(sin),
     TLALOC_UNARY_FUNCTION(cos),
     TLALOC_UNARY_FUNCTION(tan),
-    TLALOC_UNARY_FUNCTION(asin),
-    TLALOC_UNARY_FUNCTION(acos),
-    TLALOC_UNARY_FUNCTION(atan),
-    TLALOC_UNARY_FUNCTION(sinh),
-    TLALOC_UNARY_FUNCTION(cosh),
     TLALOC_UNARY_FUNCTION(asinh),
     TLALOC_UNARY_FUNCTION(acosh),
     TLALOC_UNARY_FUNCTION(atanh),
-    TLALOC_UNARY_FUNCTION(erf),
-    TLALOC_UNARY_FUNCTION(erfc),
     TLALOC_BINARY_FUNCTION(fmod),
-    TLALOC_BINARY_FUNCTION(pow),
-    TLALOC_BINARY_FUNCTION(atan2),
     LibraryFunction{"erf_inv", DType::f32, 1, address<float>(ops::erf_inv_value)},
     LibraryFunction{"erf_inv", DType::f64, 1, address<double>(ops::erf_inv_value)}};
 #undef TLALOC_UNARY_FUNCTION
@@ -81,52 +67,24 @@ std::optional<std::size_t> find_function(std::string_view name, DType t) {
 /// The function of the table that an op is.
 const char* function_of(const ir::OpDef& op) {
   switch (static_cast<OpId>(op.id)) {
-    case OpId::Exp:
-      return "exp";
-    case OpId::Expm1:
-      return "expm1";
-    case OpId::Log:
-      return "log";
-    case OpId::Log1p:
-      return "log1p";
     case OpId::Cbrt:
       return "cbrt";
-    case OpId::Tanh:
-      return "tanh";
     case OpId::Sin:
       return "sin";
     case OpId::Cos:
       return "cos";
     case OpId::Tan:
       return "tan";
-    case OpId::Asin:
-      return "asin";
-    case OpId::Acos:
-      return "acos";
-    case OpId::Atan:
-      return "atan";
-    case OpId::Sinh:
-      return "sinh";
-    case OpId::Cosh:
-      return "cosh";
     case OpId::Asinh:
       return "asinh";
     case OpId::Acosh:
       return "acosh";
     case OpId::Atanh:
       return "atanh";
-    case OpId::Erf:
-      return "erf";
-    case OpId::Erfc:
-      return "erfc";
     case OpId::ErfInv:
       return "erf_inv";
     case OpId::Rem:
       return "fmod";
-    case OpId::Pow:
-      return "pow";
-    case OpId::Atan2:
-      return "atan2";
     default:
       return nullptr;
   }
@@ -134,13 +92,8 @@ const char* function_of(const ir::OpDef& op) {
 
 class OpWriter {
  public:
-  OpWriter(IrWriter& w, FunctionSource& functions, DType t, OpMode mode)
-      : w_(w),
-        functions_(functions),
-        t_(t),
-        lanes_(mode.lanes),
-        by_vectors_(mode.by_vectors),
-        type_(ir_vector(ir_type(t_), mode.lanes)) {}
+  OpWriter(IrWriter& w, FunctionSource& functions, DType t, int lanes)
+      : w_(w), functions_(functions), t_(t), lanes_(lanes), type_(ir_vector(ir_type(t_), lanes)) {}
 
   IrValue write(const ir::OpDef& op, const ir::Attr* attr, std::span<const IrValue> in) {
     return is_float(t_) ? real(op, attr, in) : whole(op, attr, in);
@@ -213,7 +166,7 @@ class OpWriter {
   // ---- floating elements ----
   IrValue real(const ir::OpDef& op, const ir::Attr* attr, std::span<const IrValue> in) {
     const IrValue& x = in[0];
-    if (by_vectors_ && has_math(op, t_)) {
+    if (has_math(op, t_)) {
       return write_math(w_, op, in, t_, lanes_, [&](const IrValue& element) {
         return library_call(function_of(op), std::array{element}, " cold");
       });
@@ -243,11 +196,6 @@ class OpWriter {
         return call("sqrt", {x});
       case OpId::Rsqrt:
         return binary("fdiv", constant(1), call("sqrt", {x}));
-      case OpId::Logistic: {
-        const IrValue minus = w_.let("fneg " + type_ + " " + x);
-        const IrValue e = library("exp", std::array{minus});
-        return binary("fdiv", constant(1), binary("fadd", constant(1), e));
-      }
       case OpId::Add:
         return binary("fadd", x, in[1]);
       case OpId::Sub:
@@ -367,7 +315,6 @@ class OpWriter {
   FunctionSource& functions_;
   DType t_;
   int lanes_;
-  bool by_vectors_;
   std::string type_;
 };
 
@@ -375,24 +322,21 @@ class OpWriter {
 
 std::span<const LibraryFunction> library_functions() { return kFunctions; }
 
-bool can_write(const ir::OpDef& op, std::span<const DType> in, DType out, OpMode mode) {
+bool can_write(const ir::OpDef& op, std::span<const DType> in, DType out, int lanes) {
   if (!ir_computes(out)) return false;
   for (DType t : in) {
     if (!ir_computes(t)) return false;
   }
   const bool real = is_float(in[0]);
-  const bool calls = !mode.by_vectors, math = has_math(op, computed_as(in[0]));
   switch (static_cast<OpId>(op.id)) {
     case OpId::Pow:
-      return real && (calls || math);
-    case OpId::Logistic:
-      return calls || math;
+      return real;
     case OpId::Clamp:
       return in[0] != DType::boolean;
     case OpId::Rem:
-      return !real || calls;
+      return !real || lanes == 1;
     default:
-      return !function_of(op) || calls || math;
+      return !function_of(op) || lanes == 1 || has_math(op, computed_as(in[0]));
   }
 }
 
@@ -417,8 +361,7 @@ bool keeps_precision(const ir::OpDef& op) {
 
 IrValue write_op(IrWriter& w, FunctionSource& functions, const ir::OpDef& op, const ir::Attr* attr,
                  std::span<const IrValue> in, std::span<const DType> in_types, DType out,
-                 OpMode mode) {
-  const int lanes = mode.lanes;
+                 int lanes) {
   switch (static_cast<OpId>(op.id)) {
     case OpId::Select: {
       const std::string type = ir_vector(ir_type(out), lanes);
@@ -438,7 +381,7 @@ IrValue write_op(IrWriter& w, FunctionSource& functions, const ir::OpDef& op, co
   // Short floats are computed on as floats, and rounded after each op.
   std::array<IrValue, 3> operands;
   for (std::size_t k = 0; k < in.size(); ++k) operands[k] = widened(w, in_types[k], in[k], lanes);
-  OpWriter writer(w, functions, computed_as(in_types[0]), mode);
+  OpWriter writer(w, functions, computed_as(in_types[0]), lanes);
   const IrValue r = writer.write(op, attr, std::span(operands).first(in.size()));
   return narrowed(w, out, r, lanes, keeps_precision(op));
 }

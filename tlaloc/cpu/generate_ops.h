@@ -25,17 +25,10 @@ class FunctionSource {
   virtual IrValue library(std::size_t index) = 0;
 };
 
-/// How code computes: on single elements it calls the C library, with the interpreter's bits; in
-/// loops by vectors (the elements left over included) it has functions of its own.
-struct OpMode {
-  int lanes = 1;
-  bool by_vectors = false;
-};
-
-/// Whether write_op can write it in that mode.
-bool can_write(const ir::OpDef& op, std::span<const DType> in, DType out, OpMode mode);
+/// Whether write_op can write it on so many elements at once: what calls the C library takes one.
+bool can_write(const ir::OpDef& op, std::span<const DType> in, DType out, int lanes);
 IrValue write_op(IrWriter& w, FunctionSource& functions, const ir::OpDef& op, const ir::Attr* attr,
                  std::span<const IrValue> in, std::span<const DType> in_types, DType out,
-                 OpMode mode);
+                 int lanes);
 
 }  // namespace tlaloc::cpu

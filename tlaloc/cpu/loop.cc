@@ -8,7 +8,7 @@
 
 #include "tlaloc/base/checked.h"
 #include "tlaloc/cpu/gang.h"
-#include "tlaloc/cpu/generate_math.h"
+#include "tlaloc/cpu/math_ops.h"
 #include "tlaloc/cpu/scratch.h"
 #include "tlaloc/ops/convert_element.h"
 #include "tlaloc/ops/strided.h"
@@ -107,7 +107,7 @@ class Runner {
     double sum = 0;
     for (const Loop::Op& op : loop_.ops) {
       if (op.kind == Loop::Op::Kind::load) sum += op.index_count ? 2 : 0.2;
-      if (op.kind == Loop::Op::Kind::op) sum += has_math(*op.def, op.dtype) ? 8 : 0.4;
+      if (op.kind == Loop::Op::Kind::op) sum += math_index(*op.def) ? 1 : 0.4;
     }
     return sum + 0.2 * static_cast<double>(loop_.outputs.size());
   }

@@ -6,104 +6,156 @@ namespace tlaloc::cpu {
 
 using fmt::format;
 
-MathWriter::MathWriter(IrWriter& w, DType t, int lanes)
-    : w_(w),
-      t_(t),
-      lanes_(lanes),
-      wide_(t == DType::f64),
-      type_(ir_vector(ir_type(t), lanes)),
-      bits_(ir_vector(wide_ ? "i64" : "i32", lanes)),
-      flags_(ir_vector("i1", lanes)),
-      suffix_(format("{}{}", lanes == 1 ? "" : format("v{}", lanes), wide_ ? "f64" : "f32")) {}
+namespace {
 
-IrValue MathWriter::real(double x) const {
-  return ir_real(t_, wide_ ? x : double{static_cast<float>(x)}, lanes_);
+template <class T>
+constexpr const char* kElement = std::is_same_v<T, double> ? "double" : "float";
+template <class T>
+constexpr const char* kBits = std::is_same_v<T, double> ? "i64" : "i32";
+
+std::string suffix(const char* element, int lanes) {
+  return lanes == 1 ? element : format("v{}{}", lanes, element);
 }
-IrValue MathWriter::whole(std::int64_t x) const {
-  return ir_splat(wide_ ? "i64" : "i32", std::to_string(x), lanes_);
+
+}  // namespace
+
+template <class T>
+MathWriter<T>::MathWriter(IrWriter& w, int lanes)
+    : w_(w),
+      lanes_(lanes),
+      type_(ir_vector(kElement<T>, lanes)),
+      bits_(ir_vector(kBits<T>, lanes)),
+      flags_(ir_vector("i1", lanes)) {}
+
+template <class T>
+IrValue MathWriter<T>::real(double x) const {
+  return ir_real(dtype_of<T>, double{static_cast<T>(x)}, lanes_);
 }
-IrValue MathWriter::binary(const char* op, const IrValue& a, const IrValue& b) const {
+template <class T>
+IrValue MathWriter<T>::whole(std::int64_t x) const {
+  return ir_splat(kBits<T>, std::to_string(x), lanes_);
+}
+template <class T>
+IrValue MathWriter<T>::binary(const char* op, const IrValue& a, const IrValue& b) const {
   return w_.let(format("{} {} {}, {}", op, type_, a, b));
 }
-IrValue MathWriter::neg(const IrValue& a) const { return w_.let("fneg " + type_ + " " + a); }
-IrValue MathWriter::fma(const IrValue& a, const IrValue& b, const IrValue& c) const {
-  return call("fmuladd", {a, b, c});
+template <class T>
+IrValue MathWriter<T>::neg(const IrValue& a) const {
+  return w_.let("fneg " + type_ + " " + a);
 }
-IrValue MathWriter::call(const char* intrinsic, std::initializer_list<IrValue> args) const {
+template <class T>
+IrValue MathWriter<T>::call(const char* intrinsic, std::initializer_list<IrValue> args) const {
   std::string text;
   for (const IrValue& a : args) text += (text.empty() ? "" : ", ") + type_ + " " + a;
-  return w_.let(format("call {} @llvm.{}.{}({})", type_, intrinsic, suffix_, text));
+  return w_.let(format("call {} @llvm.{}.{}({})", type_, intrinsic,
+                       suffix(kWide ? "f64" : "f32", lanes_), text));
 }
-IrValue MathWriter::compare(const char* how, const IrValue& a, const IrValue& b) const {
+template <class T>
+IrValue MathWriter<T>::compare(const char* how, const IrValue& a, const IrValue& b) const {
   return w_.let(format("fcmp {} {} {}, {}", how, type_, a, b));
 }
-IrValue MathWriter::choose(const IrValue& p, const IrValue& a, const IrValue& b) const {
+template <class T>
+IrValue MathWriter<T>::choose(const IrValue& p, const IrValue& a, const IrValue& b) const {
   return w_.let(format("select {} {}, {} {}, {} {}", flags_, p, type_, a, type_, b));
 }
-IrValue MathWriter::at_least(const IrValue& x, const IrValue& low) const {
-  return choose(compare("ogt", low, x), low, x);
-}
-IrValue MathWriter::at_most(const IrValue& x, const IrValue& high) const {
-  return choose(compare("olt", high, x), high, x);
-}
-IrValue MathWriter::flags(const char* op, const IrValue& p, const IrValue& q) const {
+template <class T>
+IrValue MathWriter<T>::flags(const char* op, const IrValue& p, const IrValue& q) const {
   return w_.let(format("{} {} {}, {}", op, flags_, p, q));
 }
 
-MathWriter::Widened MathWriter::widened() const { return {{w_, DType::f64, lanes_}, *this}; }
-IrValue MathWriter::Widened::widen(const IrValue& x) const {
-  return of.w_.let(format("fpext {} {} to {}", of.type_, x, writer.type_));
-}
-IrValue MathWriter::Widened::narrow(const IrValue& x) const {
-  return of.w_.let(format("fptrunc {} {} to {}", writer.type_, x, of.type_));
-}
-
-IrValue MathWriter::pattern(const IrValue& x) const {
+template <class T>
+IrValue MathWriter<T>::pattern(const IrValue& x) const {
   return w_.let(format("bitcast {} {} to {}", type_, x, bits_));
 }
-IrValue MathWriter::from_pattern(const IrValue& x) const {
+template <class T>
+IrValue MathWriter<T>::from_pattern(const IrValue& x) const {
   return w_.let(format("bitcast {} {} to {}", bits_, x, type_));
 }
-IrValue MathWriter::integer(const char* op, const IrValue& a, const IrValue& b) const {
+template <class T>
+IrValue MathWriter<T>::integer(const char* op, const IrValue& a, const IrValue& b) const {
   return w_.let(format("{} {} {}, {}", op, bits_, a, b));
 }
-IrValue MathWriter::smaller(const IrValue& a, const IrValue& b) const {
-  return w_.let(format(
-      "call {0} @llvm.smin.{1}({0} {2}, {0} {3})", bits_,
-      format("{}{}", lanes_ == 1 ? "" : format("v{}", lanes_), wide_ ? "i64" : "i32"), a, b));
+template <class T>
+IrValue MathWriter<T>::smaller(const IrValue& a, const IrValue& b) const {
+  return w_.let(
+      format("call {0} @llvm.smin.{1}({0} {2}, {0} {3})", bits_, suffix(kBits<T>, lanes_), a, b));
 }
-IrValue MathWriter::upper(const IrValue& x) const {
-  return from_pattern(integer("and", pattern(x), whole(-(std::int64_t{1} << 27), -(1 << 12))));
+template <class T>
+IrValue MathWriter<T>::has_bit(const IrValue& n, std::int64_t bit) const {
+  return w_.let(format("icmp ne {} {}, {}", bits_, both_bits(n, whole(bit)), whole(0)));
 }
-IrValue MathWriter::power_of_two(const IrValue& n) const {
-  return from_pattern(integer("shl", integer("add", n, whole(1023, 127)), whole(52, 23)));
-}
-IrValue MathWriter::scaled(const IrValue& x, const IrValue& n) const {
-  // Two factors, each of which is a normal number; the last one rounds to a subnormal.
-  const IrValue half = integer("ashr", n, whole(1));
-  const IrValue rest = integer("sub", n, half);
-  return mul(mul(x, power_of_two(half)), power_of_two(rest));
-}
-
-MathWriter::Nearest MathWriter::nearest(const IrValue& a, const IrValue& b) const {
-  // Adding 1.5 * 2^(mantissa bits) rounds to an integer, which the low bits then hold.
-  const IrValue magic = real(0x1.8p52, 0x1.8p23);
-  const IrValue shifted = fma(a, b, magic);
-  return {sub(shifted, magic), integer("sub", pattern(shifted), pattern(magic))};
-}
-MathWriter::Split MathWriter::split(const IrValue& x) const {
-  // The exponent is counted from sqrt(1/2): the difference of the patterns carries over.
-  const IrValue bits = pattern(x), mantissa = whole(52, 23);
-  const IrValue above = integer("sub", bits, whole(0x3fe6a09e667f3bcd, 0x3f3504f3));
-  const IrValue e = integer("ashr", above, mantissa);
-  const IrValue shifted = integer("shl", e, mantissa);
-  return {from_pattern(integer("sub", bits, shifted)), e, shifted};
-}
-IrValue MathWriter::real_of(const IrValue& n) const {
-  if (!wide_) return w_.let(format("sitofp {} {} to {}", bits_, n, type_));
+template <class T>
+IrValue MathWriter<T>::real_of(const IrValue& n) const {
+  if constexpr (!kWide) return w_.let(format("sitofp {} {} to {}", bits_, n, type_));
   // Not every processor converts vectors of i64.
   const IrValue magic = real(0x1.8p52);
-  return sub(from_pattern(integer("add", n, pattern(magic))), magic);
+  return sub(from_pattern(plus(n, pattern(magic))), magic);
 }
+
+template <class T>
+MathWriter<double> MathWriter<T>::widened() const {
+  return {w_, lanes_};
+}
+template <class T>
+IrValue MathWriter<T>::widen(const IrValue& x) const {
+  return w_.let(format("fpext {} {} to {}", type_, x, ir_vector("double", lanes_)));
+}
+template <class T>
+IrValue MathWriter<T>::narrow(const IrValue& x) const {
+  return w_.let(format("fptrunc {} {} to {}", ir_vector("double", lanes_), x, type_));
+}
+template <class T>
+IrValue MathWriter<T>::narrow_whole(const IrValue& n) const {
+  return w_.let(format("trunc {} {} to {}", ir_vector("i64", lanes_), n, bits_));
+}
+
+template <class T>
+IrValue MathWriter<T>::with_far_lanes(const IrValue& x, const IrValue& y, double limit,
+                                      const ScalarCall& scalar) const {
+  const IrValue far = ge(abs(x), real(limit));
+  const IrValue result = w_.variable(type_);
+  w_.line(format("store {} {}, ptr {}", type_, y, result));
+  const std::string some = w_.label("far"), done = w_.label("near");
+  if (lanes_ == 1) {
+    w_.branch(far, some, done);
+    w_.begin(some);
+    w_.line(format("store {} {}, ptr {}", type_, scalar(x), result));
+    w_.fall_into(done);
+    return w_.let(format("load {}, ptr {}", type_, result));
+  }
+  const IrValue mask = w_.let(format("bitcast {} {} to i{}", flags_, far, lanes_));
+  w_.branch(w_.let(format("icmp ne i{} {}, 0", lanes_, mask)), some, done);
+  w_.begin(some);
+  // Lane by lane, in memory, whose alignment is a variable's.
+  const IrValue in = w_.variable(type_), out = w_.variable(type_), at = w_.variable("i64");
+  w_.line(format("store {} {}, ptr {}, align 32", type_, x, in));
+  w_.line(format("store {} {}, ptr {}, align 32", type_, y, out));
+  w_.line("store i64 0, ptr " + at);
+  const std::string head = w_.label("lane"), call = w_.label("call"), next = w_.label("next"),
+                    end = w_.label("end");
+  w_.fall_into(head);
+  const IrValue i = w_.let("load i64, ptr " + at);
+  auto place = [&](const IrValue& of) {
+    return w_.let(format("getelementptr {}, ptr {}, i64 {}", kElement<T>, of, i));
+  };
+  const IrValue v = w_.let(format("load {}, ptr {}", kElement<T>, place(in)));
+  const MathWriter one(w_, 1);
+  w_.branch(one.ge(one.abs(v), one.real(limit)), call, next);
+  w_.begin(call);
+  const IrValue called = scalar(v);
+  w_.line(format("store {} {}, ptr {}", kElement<T>, called, place(out)));
+  w_.fall_into(next);
+  const IrValue after = w_.let(format("add i64 {}, 1", i));
+  w_.line("store i64 " + after + ", ptr " + at);
+  w_.branch(w_.let(format("icmp ult i64 {}, {}", after, lanes_)), head, end);
+  w_.begin(end);
+  const IrValue all = w_.let(format("load {}, ptr {}, align 32", type_, out));
+  w_.line(format("store {} {}, ptr {}", type_, all, result));
+  w_.fall_into(done);
+  return w_.let(format("load {}, ptr {}", type_, result));
+}
+
+template class MathWriter<float>;
+template class MathWriter<double>;
 
 }  // namespace tlaloc::cpu

@@ -1,4 +1,5 @@
-// How tile kernels are made from the ops' own reference functions; internal to cpu.
+// How tile kernels are made: those of math_kernels.h, all others from the ops' own reference
+// functions; internal to cpu.
 #pragma once
 
 #include <array>
@@ -54,8 +55,15 @@ inline constexpr TileRow kBinaryTiles = tile_row([]<class T>() -> TileFn {
   if constexpr (ops::EvaluatesBinary<O, ComputeType<T>>) return binary_tile<O, T>;
   return nullptr;
 });
+/// Those of an op whose functions on floats are math_tiles.
+template <class O>
+inline constexpr TileRow kIntegerTiles = tile_row([]<class T>() -> TileFn {
+  if constexpr (std::is_integral_v<T> && ops::EvaluatesBinary<O, T>) return binary_tile<O, T>;
+  return nullptr;
+});
 
 /// The row of an op by its id, or null; one function per source file.
+const TileRow* math_tiles(const ir::OpDef& op);
 const TileRow* unary_tiles(const ir::OpDef& op);
 const TileRow* binary_tiles(const ir::OpDef& op);
 

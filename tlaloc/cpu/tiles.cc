@@ -143,6 +143,7 @@ TileKernel find_tile(const ir::OpDef& op, const ir::Attr* attr, std::span<const 
   }
   if (is_complex(out) || in.empty()) return {};
   const auto first = static_cast<std::size_t>(in[0]);
+  if (const TileRow* row = math_tiles(op); row && (*row)[first]) return {(*row)[first]};
   if (const TileRow* row = unary_tiles(op)) return {(*row)[first]};
   if (const TileRow* row = binary_tiles(op)) return {(*row)[first]};
   switch (static_cast<OpId>(op.id)) {

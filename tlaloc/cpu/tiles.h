@@ -1,5 +1,6 @@
 // Kernels on tiles: short runs of elements that stay in the first-level cache. One per operation
-// and element type, all precompiled, with the bits of the reference evaluation.
+// and element type, all precompiled, with the bits of the reference evaluation; but the functions
+// of math_ops.h are the back end's own.
 #pragma once
 
 #include <cstdint>

@@ -15,8 +15,6 @@ const TileRow* binary_tiles(const ir::OpDef& op) {
     TLALOC_TILES(Mul)
     TLALOC_TILES(Div)
     TLALOC_TILES(Rem)
-    TLALOC_TILES(Pow)
-    TLALOC_TILES(Atan2)
     TLALOC_TILES(Max)
     TLALOC_TILES(Min)
     TLALOC_TILES(And)
@@ -26,6 +24,8 @@ const TileRow* binary_tiles(const ir::OpDef& op) {
     TLALOC_TILES(ShiftRightArithmetic)
     TLALOC_TILES(ShiftRightLogical)
 #undef TLALOC_TILES
+    case ops::OpId::Pow:
+      return &kIntegerTiles<ops::Pow>;
     default:
       return nullptr;
   }

@@ -87,9 +87,10 @@ TEST(Typed, FunctionsOfNumbersGiveWhatScalarTensorsGive) {
   static_assert(std::is_same_v<decltype(tlaloc::exp(0.7F)), float>);
   EXPECT_EQ(tlaloc::exp(0.7F), tlaloc::exp(Tensor<float>(0.7F)).item());
   EXPECT_EQ(tlaloc::erf_inv(0.3), tlaloc::erf_inv(Tensor<double>(0.3)).item());
-  EXPECT_EQ(tlaloc::tanh(0.25L), std::tanh(0.25));
+  EXPECT_EQ(tlaloc::tanh(0.25L), tlaloc::tanh(0.25));
   // In a trace a number stays a number.
-  EXPECT_EQ(grad([](Tensor<double> x) { return x * tlaloc::exp(1.0); })(2.0).item(), std::exp(1.0));
+  EXPECT_EQ(grad([](Tensor<double> x) { return x * tlaloc::exp(1.0); })(2.0).item(),
+            tlaloc::exp(1.0));
 }
 
 TEST(Typed, ArraysFollowTheSameRule) {

@@ -18,7 +18,8 @@ endef
 
 demo:  ## Trains a network on handwritten digits
 	./setup --build --data
-	$(call build,dev)
+	cmake --preset dev --log-level=WARNING
+	cmake --build --preset dev --target digits
 	build/dev/examples/digits/digits
 
 test:  ## Sets up, builds and runs all tests

@@ -7,8 +7,11 @@
 #include <thread>
 #include <vector>
 
+#include "tlaloc/base/checked.h"
 #include "tlaloc/cpu/cpu_backend.h"
+#include "tlaloc/interp/interp.h"
 #include "tlaloc/ir/builder.h"
+#include "tlaloc/ops/control.h"
 #include "tlaloc/ops/val_index.h"
 #include "tlaloc/ops/val_linalg.h"
 #include "tlaloc/ops/val_ops.h"
@@ -102,6 +105,45 @@ TEST(Bound, SmallOnesAndThoseOfOtherRunsAreReadWhereTheyLie) {
       EXPECT_EQ(std::memcmp(have.data(), want.data(), want.bytes()), 0);
     }
   }
+}
+
+TEST(Bound, APartThatMovesIsNotPacked) {
+  // The rows of w from `rows` on: another matrix for each size.
+  ir::Builder b("f");
+  const Dim rows = ir::Symbol::fresh("rows");
+  const Val w = b.param(ir::Type::get(DType::f32, {400, 200}));
+  const Val x = b.param(ir::Type::get(DType::f32, {rows, 300}));
+  const Dim start[] = {rows, 0}, limit[] = {rows + 300, 200};
+  const Val part = ops::slice(w, start, limit);
+  const GraphRef g =
+      b.build(ir::Vals{ops::dot_general(x, part, {.lhs_contract = {1}, .rhs_contract = {0}})});
+  const HostArray weights = noise(DType::f32, {400, 200}, 1);
+  const auto executable = cpu_backend().compile(g);
+  const auto bound = executable->bind({{0, Buffer(weights)}});
+  for (const std::int64_t n : {1, 7, 50}) {
+    const HostArray y = noise(DType::f32, {n, 300}, 2);
+    const auto have = bound->run({Buffer(y)}, {}).outputs[0].to_host();
+    const auto want = interp::run(*g, std::vector<HostArray>{weights, y})[0];
+    for (std::int64_t i = 0; i < want.size(); ++i)
+      ASSERT_NEAR(have.as<float>()[usize(i)], want.as<float>()[usize(i)], 1e-3) << n;
+  }
+}
+
+TEST(Bound, LayersOfALoopAreNotOne) {
+  const std::int64_t layers = 4, width = 200;
+  ir::Builder b("f");
+  const Val w = b.param(ir::Type::get(DType::f32, {layers, width, width}));
+  const Val x = b.param(ir::Type::get(DType::f32, {3, width}));
+  const GraphRef g = b.build(ops::scan({x}, {w}, [](const ir::Vals& v) -> ir::Vals {
+                               return {ops::operator*(ops::matmul(v[0], v[1]), 0.07)};
+                             }).carries);
+  const HostArray weights = noise(DType::f32, {layers, width, width}, 1);
+  const HostArray y = noise(DType::f32, {3, width}, 2);
+  const auto bound = cpu_backend().compile(g)->bind({{0, Buffer(weights)}});
+  const auto have = bound->run({Buffer(y)}, {}).outputs[0].to_host();
+  const auto want = interp::run(*g, std::vector<HostArray>{weights, y})[0];
+  for (std::int64_t i = 0; i < want.size(); ++i)
+    ASSERT_NEAR(have.as<float>()[usize(i)], want.as<float>()[usize(i)], 1e-4) << i;
 }
 
 TEST(Bound, FirstRunsInSeveralThreadsPackOnce) {

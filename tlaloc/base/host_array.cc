@@ -67,20 +67,6 @@ namespace {
 /// A cache line, and the widest vector register.
 constexpr std::size_t kAlignment = 64;
 
-#if defined(__SANITIZE_ADDRESS__)
-#define TLALOC_WITH_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define TLALOC_WITH_ASAN 1
-#endif
-#endif
-/// AddressSanitizer finds faults in memory of its own only.
-#ifdef TLALOC_WITH_ASAN
-constexpr bool kKeepsLarge = false;
-#else
-constexpr bool kKeepsLarge = true;
-#endif
-
 /// Makes room for elements behind a reference count, so that an array is one allocation. Aligned by
 /// hand: an aligned allocation costs several plain ones, and small arrays come and go.
 template <class T>
@@ -98,26 +84,14 @@ struct WithRoom {
   }
 
   T* allocate(std::size_t) {
-    void* p = nullptr;
-    if (is_large()) {
-      p = take_large(size<T>());
-      if (!p) throw std::bad_alloc();
-    } else {
-      p = ::operator new(size<T>());
-    }
+    void* p = take_memory(size<T>());
     const auto after = reinterpret_cast<std::uintptr_t>(p) + sizeof(T);
     *room = static_cast<std::byte*>(p) + sizeof(T) + (kAlignment - after % kAlignment) % kAlignment;
     return static_cast<T*>(p);
   }
-  void deallocate(T* p, std::size_t) {
-    if (is_large())
-      give_large(p, size<T>());
-    else
-      ::operator delete(p);
-  }
+  void deallocate(T* p, std::size_t) { give_memory(p, size<T>()); }
 
  private:
-  bool is_large() const { return kKeepsLarge && bytes >= kLargeMemory; }
   template <class U>
   std::size_t size() const {
     return sizeof(U) + kAlignment - 1 + bytes;

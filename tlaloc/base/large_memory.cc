@@ -7,6 +7,7 @@
 #include <bit>
 #include <limits>
 #include <mutex>
+#include <new>
 
 namespace tlaloc {
 namespace {
@@ -120,6 +121,21 @@ Keeper& keeper() {
   return *instance;
 }
 
+#if defined(__SANITIZE_ADDRESS__)
+#define TLALOC_WITH_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define TLALOC_WITH_ASAN 1
+#endif
+#endif
+bool is_kept([[maybe_unused]] std::size_t bytes) {
+#ifdef TLALOC_WITH_ASAN
+  return false;
+#else
+  return bytes >= kLargeMemory;
+#endif
+}
+
 }  // namespace
 
 void* take_large(std::size_t bytes) noexcept {
@@ -128,6 +144,15 @@ void* take_large(std::size_t bytes) noexcept {
 }
 void give_large(void* block, std::size_t bytes) noexcept {
   keeper().give(block, size_of_block(bytes));
+}
+void* take_memory(std::size_t bytes) {
+  if (!is_kept(bytes)) return ::operator new(bytes);
+  void* block = take_large(bytes);
+  if (!block) throw std::bad_alloc();
+  return block;
+}
+void give_memory(void* block, std::size_t bytes) noexcept {
+  is_kept(bytes) ? give_large(block, bytes) : ::operator delete(block);
 }
 std::size_t release_memory() noexcept { return keeper().release(); }
 

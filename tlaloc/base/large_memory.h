@@ -16,6 +16,11 @@ void* take_large(std::size_t bytes) noexcept;
 /// Ends the use of a block that take_large(bytes) gave.
 void give_large(void* block, std::size_t bytes) noexcept;
 
+/// The same for any number of bytes: small blocks, and all where AddressSanitizer looks after
+/// memory, are the C library's. std::bad_alloc where there are none.
+void* take_memory(std::size_t bytes);
+void give_memory(void* block, std::size_t bytes) noexcept;
+
 /// Gives all that is kept back to the system. Returns how many bytes that were.
 std::size_t release_memory() noexcept;
 

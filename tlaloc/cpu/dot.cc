@@ -142,7 +142,12 @@ std::shared_ptr<const KeptRight> kept_right(Emitter& e, const Value& b, const Do
   const DType t = b.type.dtype();
   if (!e.is_fixed(b.expr->storage) || (t != DType::f32 && t != DType::f64)) return nullptr;
   if (dot.batch > 0 || dot.columns != 1 || result_stride != Dim(1)) return nullptr;
-  if (!k.is_constant() || !n.is_constant()) return nullptr;
+  // All of it has to be known now: another place in the same array, such as a layer's weights in a
+  // loop over layers, is another matrix.
+  const auto is_known = [](Dim d) { return d.is_constant(); };
+  const Affine& at = b.expr->at;
+  if (!is_known(k) || !is_known(n) || !is_known(at.offset)) return nullptr;
+  if (!std::ranges::all_of(at.strides, is_known)) return nullptr;
   const std::size_t bytes = packed_b_bytes(t, k.constant(), n.constant());
   if (bytes < kFewBytes || bytes > kMostKept - e.kept_bytes) return nullptr;
   e.kept_bytes += bytes;

@@ -57,7 +57,8 @@ void Frame::plan_memory(const Program& p) {
   planned_ = false;
   evaluate(p.points[0], slots.data());
   const ArenaPlan plan = plan_arena(p, slots);
-  if (plan.bytes > arena_capacity_ || !arena_) {
+  // Much more room than that was for sizes that may not come again.
+  if (plan.bytes > arena_capacity_ || plan.bytes < arena_capacity_ / 4 || !arena_) {
     arena_.reset();
     arena_.emplace(plan.bytes);
     arena_capacity_ = plan.bytes;

@@ -3,7 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+
+#include "tlaloc/base/large_memory.h"
 
 namespace tlaloc::cpu {
 
@@ -11,15 +12,21 @@ namespace tlaloc::cpu {
 class Scratch {
  public:
   // Aligned by hand: what aligned allocations give back is too small for the next one.
-  explicit Scratch(std::size_t bytes) : memory_(new std::byte[bytes + kAlignment]) {}
+  explicit Scratch(std::size_t bytes)
+      : bytes_(bytes + kAlignment), memory_(static_cast<std::byte*>(take_memory(bytes_))) {}
+  ~Scratch() { give_memory(memory_, bytes_); }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+
   std::byte* get() const {
-    const auto at = reinterpret_cast<std::uintptr_t>(memory_.get());
-    return memory_.get() + (kAlignment - at % kAlignment) % kAlignment;
+    const auto at = reinterpret_cast<std::uintptr_t>(memory_);
+    return memory_ + (kAlignment - at % kAlignment) % kAlignment;
   }
 
  private:
   static constexpr std::size_t kAlignment = 64;
-  std::unique_ptr<std::byte[]> memory_;
+  std::size_t bytes_;
+  std::byte* memory_;
 };
 
 }  // namespace tlaloc::cpu

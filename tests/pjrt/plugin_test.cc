@@ -158,6 +158,31 @@ TEST_P(OnPlugin, DonatedBuffersAreGivenUp) {
   error_of<UserError>("TL-BUFFER-001", [&] { kept.to_host(); });
 }
 
+TEST_P(OnPlugin, ResultsTakeOverTheMemoryOfDonatedArguments) {
+  const auto g =
+      graph({Type::get(DType::f32, {3})}, [](const Vals& p) -> Vals { return {p[0] + 1.0}; });
+  const auto may = backend()->compile(g, {.aliases = {{0, 0, false}}});
+  const Buffer x = backend()->upload(f32({1, 2, 3}));
+  EXPECT_THAT(values(may->run({x}).outputs[0]), ElementsAre(2, 3, 4));
+  EXPECT_THAT(values(x), ElementsAre(1, 2, 3));
+  const auto must = backend()->compile(g, {.aliases = {{0, 0, true}}});
+  error_of<UserError>("TL-ALIAS-001", [&] { must->run({x}); });
+  EXPECT_THAT(values(must->run({x}, {.donate = {true}}).outputs[0]), ElementsAre(2, 3, 4));
+  EXPECT_TRUE(x.consumed());
+}
+
+TEST_P(OnPlugin, WhatDependsOnBoundArgumentsIsComputedOnce) {
+  const Type t = Type::get(DType::f32, {3});
+  const auto e = backend()->compile(
+      graph({t, t}, [](const Vals& p) -> Vals { return {p[0] + ops::exp(p[1]) * 2.0, p[1]}; }));
+  const auto bound = e->bind({{1, Buffer(f32({0, 0, 0}))}});
+  for (float x : {1.0f, 5.0f}) {
+    const auto r = bound->run({Buffer(f32({x, x, x}))}, {.donate = {true}});
+    EXPECT_THAT(values(r.outputs[0]), ElementsAre(x + 2, x + 2, x + 2));
+    EXPECT_THAT(values(r.outputs[1]), ElementsAre(0, 0, 0));
+  }
+}
+
 TEST_P(OnPlugin, BuffersStayOnTheDevice) {
   const auto e = backend()->compile(
       graph({Type::get(DType::f32, {3})}, [](const Vals& p) -> Vals { return {p[0] + 1.0}; }));

@@ -21,6 +21,8 @@ import numpy as np
 
 # Operations that the reference interpreter of jaxlib 0.10.2 lacks, by what its modules hold.
 NOT_EVALUATED = ("chlo.", "stablehlo.cholesky", "stablehlo.triangular_solve")
+# Cases that it computes worse than anybody: it rounds the exponential inside to f16, which overflows.
+WORSE = ("logistic/f16",)
 # Where an integer is divided by zero it ends its process, or may.
 ENDS = ("div", "rem")
 ENDED = "the reference interpreter ended its process"
@@ -181,7 +183,7 @@ def main():
     for i in emitted:
         turn = seen[cases[i]["op"]] = seen.get(cases[i]["op"], -1) + 1
         if turn % int(sys.argv[3]) == 0 and i not in failures and not any(
-                op in cases[i]["module"] for op in NOT_EVALUATED):
+                op in cases[i]["module"] for op in NOT_EVALUATED) and not cases[i]["name"].startswith(WORSE):
             todo.append(i)
     failures.update(evaluate_all(folder, todo))
     ended = [i for i, text in failures.items() if text == ENDED and cases[i]["op"] in ENDS]

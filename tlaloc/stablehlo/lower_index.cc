@@ -93,6 +93,52 @@ Value scatter(Emitter& e, const Value& x, const Value& indices, const Value& upd
               region)[0];
 }
 
+/// `set` where elements may be written twice. StableHLO leaves open which update stays; here the
+/// last one does: each element learns its last writer, and takes the bits of that one alone.
+Value scatter_last(Emitter& e, std::span<const Value> in, const ops::ScatterAttrs& a,
+                   const Extents& sizes) {
+  return e.decompose(in, [&](const ir::Vals& v) -> ir::Vals {
+    using namespace ops;  // NOLINT: the vocabulary of rules
+    const Val x = v[0], indices = v[1];
+    const bool boolean = x.dtype() == DType::boolean;
+    const Val updates = boolean ? convert(v[2], DType::u8) : v[2];
+    constexpr DType kWords[] = {DType::u8, DType::u16, DType::u32, DType::u64};
+    DType word = DType::u8;
+    for (DType t : kWords) {
+      if (byte_size(t) == byte_size(x.dtype())) word = t;
+    }
+    ScatterAttrs attrs = a;
+    attrs.update = Update::max;
+    // Windows come in the order of their indices, and a window writes an element once.
+    std::vector<Dim> positions;
+    AxisList axes;
+    Dim count = 1;
+    for (int i = 0; i < updates.rank(); ++i) {
+      if (contains(a.dims.window_axes, i)) continue;
+      axes.push_back(i);
+      positions.push_back(updates.dim(i));
+      count *= updates.dim(i);
+    }
+    const Val order = reshape(iota(Type::get(DType::i64, {count}), 0), positions) + 1.0;
+    const Val ids = broadcast_in_dim(order, updates.shape(), axes);
+    const Val last = scatter(zeros(x.type().with_dtype(DType::i64)), indices, ids, attrs);
+    const GatherAttrs read{.dims = a.dims,
+                           .sizes = {sizes.begin(), sizes.end()},
+                           .mode = a.mode,
+                           .fill = 0.0,
+                           .sorted = a.sorted};
+    const Val stays = compare(Comparison::eq, gather(last, indices, read), ids);
+    const Val bits = bitcast_convert(updates, word);
+    attrs.update = Update::add;
+    const Val written = scatter(zeros(x.type().with_dtype(word)), indices,
+                                select(stays, bits, zeros_like(bits)), attrs);
+    const Val y = boolean ? convert(written, DType::boolean) : bitcast_convert(written, x.dtype());
+    // Not compared with the zeros that the scatter starts from, which StableHLO's reference
+    // interpreter updates in place.
+    return {select(last >= ones(last.type()), y, x)};
+  })[0];
+}
+
 /// One number per component of an index vector, of the indices' shape.
 Value per_component(Emitter& e, const Value& indices, const ops::IndexDims& d,
                     const Extents& numbers) {
@@ -198,12 +244,13 @@ Values Scatter(Emitter& e, const Op& op) {
   const auto& a = op.as<ops::ScatterAttrs>();
   const Value &x = op.in[0], &updates = op.in[2];
   if (updates.type.empty()) return {x};
-  Value indices = as_position(e, op.in[1]);
   Extents sizes(x.type.rank(), 1);
   const AxisList kept = ops::window_operand_axes(a.dims, static_cast<int>(x.type.rank()));
   for (std::size_t k = 0; k < kept.size(); ++k) {
     sizes[usize(kept[k])] = updates.type.extents[usize(a.dims.window_axes[k])];
   }
+  if (a.update == ops::Update::set && !a.unique) return {scatter_last(e, op.in, a, sizes)};
+  Value indices = as_position(e, op.in[1]);
   const Extents last = last_starts(a.dims, x.type.extents, sizes);
   if (!last.empty()) {
     const Value limits = per_component(e, indices, a.dims, last);

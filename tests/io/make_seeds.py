@@ -5,6 +5,7 @@ usage: .venv/bin/python tests/io/make_seeds.py
 """
 
 import io
+import json
 import pathlib
 import tempfile
 
@@ -37,6 +38,11 @@ def safetensors():
     yield "empty", save({})
     yield "two", save({"a.weight": np.arange(3, dtype=np.float32), "b": np.zeros((2, 0), np.int8)}, {"format": "pt"})
     yield "escapes", save({"\"\n\u00e9": np.arange(3, dtype=np.uint8)})
+
+
+def safetensors_index():
+    weight_map = {"a": "model-00001-of-00002.safetensors", "b": "model-00002-of-00002.safetensors"}
+    yield "two", json.dumps({"metadata": {"total_size": 8}, "weight_map": weight_map}).encode()
 
 
 def gguf():

@@ -123,7 +123,8 @@ void write_files(const char* caller, const std::vector<FileContent>& files) {
 }
 
 std::shared_ptr<const MappedFile> MappedFile::open(const char* caller, const std::string& path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // A pipe without a writer would have this wait for ever; regular files ignore the flag.
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) throw_cannot(caller, "read", path, errno);
   struct stat status = {};
   int error = fstat(descriptor, &status) == 0 ? 0 : errno;

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -122,7 +123,9 @@ TEST_F(Files, AreMapped) {
   EXPECT_EQ(std::string(reinterpret_cast<const char*>(a->bytes().data()), a->bytes().size()), text);
   EXPECT_EQ(a->path(), path("a"));
   EXPECT_TRUE(MappedFile::open("test", path("b"))->bytes().empty());
-  for (const std::string& bad : {path("no/such"), path(""), std::string("/dev/null")}) {
+  ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);  // which nothing will write to
+  for (const std::string& bad :
+       {path("no/such"), path(""), std::string("/dev/null"), path("pipe")}) {
     try {
       MappedFile::open("test", bad);
       FAIL() << bad;

@@ -28,7 +28,8 @@ void write_npy(const std::string& path, const HostArray& array);
 
 using NamedArrays = std::vector<std::pair<std::string, HostArray>>;
 /// The arrays of an .npz archive, in its order. Errors of parse_npy; UserError TL-ZIP-001 for what
-/// is no archive, and TL-NPY-001 for entries that are no arrays or names that occur twice.
+/// is no archive, and TL-NPY-001 for entries that are no arrays or names that occur twice;
+/// EnvironmentError TL-MEM-001.
 NamedArrays parse_npz(std::span<const std::byte> file, const std::string& name);
 /// EnvironmentError TL-FILE-001, and what parse_npz throws.
 NamedArrays read_npz(const std::string& path);

@@ -1,8 +1,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <cstring>
 #include <fstream>
+#include <random>
 #include <sstream>
 
 #include "tlaloc/base/error.h"
@@ -84,6 +86,22 @@ TEST(Npz, RefusesDirectoriesThatLie) {
   EXPECT_THAT(with(second + 42, 0xfffffff0), HasSubstr("it is cut off"));
   EXPECT_THAT(with(second + 42, 1), HasSubstr("'zeros.npy' is not there"));
   EXPECT_THAT(with(second + 42, 0), HasSubstr("entries 'a.npy' and 'zeros.npy' overlap"));
+}
+
+TEST(Npz, SizesThatAreOnlyClaimedTakeNoMemory) {
+  HostArray noise(DType::u8, {1 << 20});
+  std::mt19937 random;
+  for (std::uint8_t& x : noise.as_mutable<std::uint8_t>()) x = static_cast<std::uint8_t>(random());
+  std::string file = file_of({{"a", noise}}, NpzPacking::deflated);
+  auto peak = [] {
+    rusage usage = {};
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss;  // kB
+  };
+  const long before = peak();
+  put(file, file.find("PK\x01\x02") + 24, 1 << 30);
+  EXPECT_THAT(error(file), HasSubstr("entry 'a.npy' is damaged"));
+  EXPECT_LT(peak() - before, 100'000);
 }
 
 TEST(Npz, EntriesMayLieInAnyOrder) {

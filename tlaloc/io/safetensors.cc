@@ -19,6 +19,7 @@ namespace json = boost::json;
 
 /// As in the reference library.
 constexpr std::uint64_t kMaxHeader = 100'000'000;
+constexpr std::string_view kIndexSuffix = ".index.json";
 constexpr JsonLimits kHeaderLimits{.bytes = kMaxHeader, .depth = 4};
 
 std::string_view view(json::string_view s) { return {s.data(), s.size()}; }
@@ -118,51 +119,9 @@ class Header {
   const std::string& name_;
 };
 
-json::value index_of(const MappedFile& file) {
-  json::value index = parse_json(text_of(file.bytes()), file.path());
-  const bool right = index.is_object() && index.get_object().contains("weight_map") &&
-                     index.get_object().at("weight_map").is_object();
-  if (!right) {
-    throw UserError({"TL-SAFETENSORS-003",
-                     "safetensors",
-                     file.path() + " has no object weight_map",
-                     "get the files anew",
-                     {}});
-  }
-  return index;
-}
-
-Safetensors open_index(const std::string& path) {
-  const json::value index = index_of(*MappedFile::open("safetensors", path));
-  auto refuse = [&](const std::string& message) {
-    throw UserError(
-        {"TL-SAFETENSORS-003", "safetensors", path + ": " + message, "get the files anew", {}});
-  };
-  std::map<std::string, std::vector<std::string_view>> shards;  // names in each, sorted by file
-  for (const auto& [tensor, shard] : index.get_object().at("weight_map").get_object()) {
-    if (!shard.is_string()) refuse(json_quoted(view(tensor)) + " lies in what is no file");
-    const std::string file(shard.get_string());
-    // A name that leads elsewhere would have other files of this machine read.
-    if (file.empty() || fs::path(file).filename() != file || file == "." || file == "..") {
-      refuse(json_quoted(file) + " is no file beside it");
-    }
-    shards[file].push_back(view(tensor));
-  }
-  Safetensors all;
-  std::vector<Tensor> tensors;
-  for (const auto& [file, names] : shards) {
-    Safetensors shard = open_safetensors((fs::path(path).parent_path() / file).string());
-    if (tensors.empty()) all.metadata = shard.metadata;
-    std::vector<const Tensor*> wanted;
-    for (std::string_view name : names) {
-      wanted.push_back(shard.tensors.find(name));
-      if (!wanted.back()) refuse("tensor " + json_quoted(name) + " is not in " + file);
-    }
-    std::sort(wanted.begin(), wanted.end());
-    for (const Tensor* t : wanted) tensors.push_back(*t);
-  }
-  all.tensors = TensorFile("TL-SAFETENSORS-003", path, std::move(tensors));
-  return all;
+Safetensors open_file(const std::string& path) {
+  const auto file = MappedFile::open("safetensors", path);
+  return parse_safetensors(file->bytes(), file, path);
 }
 
 }  // namespace
@@ -222,6 +181,47 @@ Safetensors parse_safetensors(std::span<const std::byte> file,
   return result;
 }
 
+Safetensors parse_safetensors_index(std::string_view text, const ShardSource& source,
+                                    const std::string& name) {
+  auto refuse = [&](const std::string& message) {
+    throw UserError(
+        {"TL-SAFETENSORS-003", "safetensors", name + message, "get the files anew", {}});
+  };
+  const json::value index = parse_json(text, name);
+  const json::value* map =
+      index.is_object() ? index.get_object().if_contains("weight_map") : nullptr;
+  if (!map || !map->is_object()) refuse(" has no object weight_map");
+  std::map<std::string, std::vector<std::string_view>> shards;  // names in each, sorted by file
+  for (const auto& [tensor, shard] : map->get_object()) {
+    if (!shard.is_string()) refuse(": " + json_quoted(view(tensor)) + " lies in what is no file");
+    const std::string file(shard.get_string());
+    // A name that leads elsewhere would have other files of this machine read.
+    if (file.empty() || file == "." || file == ".." ||
+        file.find_first_of(std::string_view("/\0", 2)) != file.npos) {
+      refuse(": " + json_quoted(file) + " is no file beside it");
+    }
+    if (file.ends_with(kIndexSuffix)) {
+      refuse(": " + json_quoted(file) + " is an index, where a shard is due");
+    }
+    shards[file].push_back(view(tensor));
+  }
+  Safetensors all;
+  std::vector<Tensor> tensors;
+  for (const auto& [file, names] : shards) {
+    Safetensors shard = source(file);
+    if (tensors.empty()) all.metadata = shard.metadata;
+    std::vector<const Tensor*> wanted;
+    for (std::string_view tensor : names) {
+      wanted.push_back(shard.tensors.find(tensor));
+      if (!wanted.back()) refuse(": tensor " + json_quoted(tensor) + " is not in " + file);
+    }
+    std::sort(wanted.begin(), wanted.end());
+    for (const Tensor* t : wanted) tensors.push_back(*t);
+  }
+  all.tensors = TensorFile("TL-SAFETENSORS-003", name, std::move(tensors));
+  return all;
+}
+
 Safetensors open_safetensors(const std::string& path) {
   std::error_code error;
   if (fs::is_directory(path, error)) {
@@ -230,9 +230,13 @@ Safetensors open_safetensors(const std::string& path) {
     const bool sharded = !fs::exists(one, error) && fs::exists(index, error);
     return open_safetensors((sharded ? index : one).string());
   }
-  if (path.ends_with(".index.json")) return open_index(path);
-  const auto file = MappedFile::open("safetensors", path);
-  return parse_safetensors(file->bytes(), file, path);
+  if (!path.ends_with(kIndexSuffix)) return open_file(path);
+  // A shard is a file: an index among them would have others opened, without end.
+  auto shard = [&](const std::string& file) {
+    return open_file((fs::path(path).parent_path() / file).string());
+  };
+  return parse_safetensors_index(text_of(MappedFile::open("safetensors", path)->bytes()), shard,
+                                 path);
 }
 
 }  // namespace tlaloc::io

@@ -2,7 +2,9 @@
 // Format: huggingface.co/docs/safetensors, "Format".
 #pragma once
 
+#include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -24,6 +26,13 @@ struct Safetensors {
 /// so are keys that occur twice. TL-SAFETENSORS-002 for an element type that the format has not.
 Safetensors parse_safetensors(std::span<const std::byte> file,
                               const std::shared_ptr<const void>& owner, const std::string& name);
+
+/// The shard of a name that an index has. The name is no path: it leads to nothing elsewhere.
+using ShardSource = std::function<Safetensors(const std::string& file)>;
+/// The tensors that the text of an index names, of shards that are asked for once each. UserError
+/// TL-JSON-001, and TL-SAFETENSORS-003 for an index that does not fit its shards.
+Safetensors parse_safetensors_index(std::string_view text, const ShardSource& source,
+                                    const std::string& name);
 
 /// Maps a .safetensors file, the shards of a .safetensors.index.json, or either of a folder:
 /// model.safetensors if it is there, else model.safetensors.index.json. The index says which

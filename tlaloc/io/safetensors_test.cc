@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -177,7 +178,11 @@ TEST(Safetensors, WritesShardsWithAnIndex) {
                   "is no file beside it"),
         std::pair("{\"weight_map\":{\"a\":\"..\"}}", "is no file beside it"),
         std::pair("{\"weight_map\":{\"a\":\"\"}}", "is no file beside it"),
-        std::pair("{\"weight_map\":{\"a\":3}}", "\"a\" lies in what is no file")}) {
+        std::pair("{\"weight_map\":{\"a\":\"x\\u0000\"}}", "is no file beside it"),
+        std::pair("{\"weight_map\":{\"a\":3}}", "\"a\" lies in what is no file"),
+        // Itself: opening it again would never end.
+        std::pair("{\"weight_map\":{\"a\":\"model.safetensors.index.json\"}}",
+                  "\"model.safetensors.index.json\" is an index, where a shard is due")}) {
     std::ofstream(index) << map;
     try {
       open_safetensors(folder.path());
@@ -189,6 +194,32 @@ TEST(Safetensors, WritesShardsWithAnIndex) {
   }
   std::ofstream(index) << "{\"weight_map\":{\"a\":\"elsewhere.safetensors\"}}";
   EXPECT_THROW(open_safetensors(folder.path()), EnvironmentError);
+  // The folder itself, by a link.
+  std::filesystem::create_symlink(".", folder.path("here"));
+  std::ofstream(index) << "{\"weight_map\":{\"a\":\"here\"}}";
+  EXPECT_THROW(open_safetensors(folder.path()), EnvironmentError);
+}
+
+TEST(Safetensors, AnIndexAsksForEachShardOnce) {
+  const std::string file = file_of(
+      "{" + tensor("a", "U8", "[4]", "[0,4]") + "," + tensor("b", "U8", "[4]", "[4,8]") + "}",
+      "01234567");
+  std::vector<std::string> asked;
+  auto shard = [&](const std::string& name) {
+    asked.push_back(name);
+    return parse(file);
+  };
+  auto names = [&](const std::string& map) {
+    std::string names;
+    const Safetensors s = parse_safetensors_index("{\"weight_map\":" + map + "}", shard, "i");
+    for (const Tensor& t : s.tensors.tensors()) names += t.name;
+    return names;
+  };
+  EXPECT_EQ(names(R"({"b":"1","a":"1"})"), "ab");  // as in the shard
+  EXPECT_EQ(names(R"({"a":"2","b":"1"})"), "ba");  // shard after shard
+  EXPECT_EQ(names("{}"), "");
+  EXPECT_EQ(asked, (std::vector<std::string>{"1", "1", "2"}));
+  EXPECT_THROW(names(R"({"a":"1","a":"2"})"), UserError);  // twice
 }
 
 TEST(Safetensors, WritesAllOrNothing) {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <memory>
+#include <new>
 #include <optional>
 
 #include "tlaloc/base/error.h"
@@ -177,13 +179,18 @@ std::uint32_t crc_of(std::span<const std::byte> bytes) {
   return static_cast<std::uint32_t>(crc32_z(0, bytes_of(bytes.data()), bytes.size()));
 }
 
-/// Whether all of `from` makes exactly all of `to`.
-bool inflate_all(std::span<const std::byte> from, std::span<std::byte> to) {
+/// What all of `from` makes; nothing where that is not `size` bytes. What `from` claims to make is
+/// never allocated before it is made, but for four times its own size, which most content is below.
+std::optional<std::vector<std::byte>> inflate_all(std::span<const std::byte> from,
+                                                  std::size_t size) {
   z_stream z = {};
-  if (inflateInit2(&z, -MAX_WBITS) != Z_OK) return false;
+  if (inflateInit2(&z, -MAX_WBITS) != Z_OK) throw std::bad_alloc();
+  const std::unique_ptr<z_stream, int (*)(z_stream*)> end(&z, inflateEnd);
+  std::vector<std::byte> to(std::min(size, 4 * from.size()));
   std::size_t taken = 0, made = 0;
   int state = Z_OK;
   while (state == Z_OK) {
+    if (made == to.size()) to.resize(std::min(size, 2 * made));
     z.next_in = bytes_of(from.data() + taken);
     z.avail_in = chunk(from.size() - taken);
     std::byte nothing;  // zlib takes no null pointer
@@ -194,8 +201,8 @@ bool inflate_all(std::span<const std::byte> from, std::span<std::byte> to) {
     taken += given - z.avail_in;
     made += room - z.avail_out;
   }
-  inflateEnd(&z);
-  return state == Z_STREAM_END && taken == from.size() && made == to.size();
+  if (state != Z_STREAM_END || taken != from.size() || made != size) return std::nullopt;
+  return to;
 }
 
 std::vector<std::byte> deflate_all(std::span<const std::byte> from) {
@@ -226,16 +233,24 @@ std::vector<ZipEntry> read_zip(std::span<const std::byte> file, const std::strin
   return Archive(file, name).entries();
 }
 
-std::vector<std::byte> unpack(const ZipEntry& entry, const std::string& name) {
-  std::vector<std::byte> content(static_cast<std::size_t>(entry.size));
-  bool right = true;
+std::vector<std::byte> unpack(const ZipEntry& entry, const std::string& name) try {
+  std::optional<std::vector<std::byte>> content;
   if (entry.deflated) {
-    right = inflate_all(entry.packed, content);
-  } else if (!content.empty()) {
-    std::memcpy(content.data(), entry.packed.data(), content.size());
+    content = inflate_all(entry.packed, static_cast<std::size_t>(entry.size));
+  } else {
+    content.emplace(entry.packed.begin(), entry.packed.end());
   }
-  if (!right || crc_of(content) != entry.crc) refuse(name, "entry '" + entry.name + "' is damaged");
-  return content;
+  if (!content || crc_of(*content) != entry.crc) {
+    refuse(name, "entry '" + entry.name + "' is damaged");
+  }
+  return std::move(*content);
+} catch (const std::bad_alloc&) {
+  throw EnvironmentError({"TL-MEM-001",
+                          "zip",
+                          name + ": could not allocate memory to unpack the " +
+                              std::to_string(entry.size) + " bytes of entry '" + entry.name + "'",
+                          "free memory",
+                          {}});
 }
 
 void ZipWriter::write(const std::string& bytes) {

@@ -16,7 +16,7 @@ struct ZipEntry {
   std::string name;
   bool deflated = false;
   std::uint32_t crc = 0;
-  std::uint64_t size = 0;  ///< of the content; one that its packed bytes can give
+  std::uint64_t size = 0;  ///< of the content, as the archive claims; up to 1032 times `packed`
   std::span<const std::byte> packed;
 };
 
@@ -24,7 +24,8 @@ struct ZipEntry {
 /// thousand times the file. UserError TL-ZIP-001 for what is no such archive, or has entries that
 /// are encrypted or packed in another way.
 std::vector<ZipEntry> read_zip(std::span<const std::byte> file, const std::string& name);
-/// The entry's content. UserError TL-ZIP-001 where it is not what the archive says.
+/// The entry's content. UserError TL-ZIP-001 where it is not what the archive says, whose claims
+/// take no memory; EnvironmentError TL-MEM-001.
 std::vector<std::byte> unpack(const ZipEntry& entry, const std::string& name);
 
 /// Writes an archive entry by entry.

@@ -73,9 +73,12 @@ ExprRef number(Dim d, DType dtype, Type like) {
                                      .dtype = dtype,
                                      .at = {d, std::vector<Dim>(usize(like.rank()), Dim(0))}});
 }
+Value converted(const Value& v, DType to) {
+  return {v.type.with_dtype(to),
+          apply(ops::rows::Convert, ir::make_attr(ops::ConvertAttrs{to}), to, {v.expr})};
+}
 Value as_index(const Value& v) {
   const DType t = v.type.dtype();
-  const Type type = v.type.with_dtype(DType::i64);
   if (t == DType::i64) return v;
   ExprRef e = v.expr;
   if (t == DType::u64) {
@@ -83,8 +86,7 @@ Value as_index(const Value& v) {
               {e, literal(HostArray::scalar(
                       static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())))});
   }
-  return {type,
-          apply(ops::rows::Convert, ir::make_attr(ops::ConvertAttrs{DType::i64}), DType::i64, {e})};
+  return converted({v.type, e}, DType::i64);
 }
 
 namespace {

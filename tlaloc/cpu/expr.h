@@ -63,6 +63,8 @@ ExprRef literal(HostArray value);
 
 /// Whether an element of the expression depends on what lies in a storage.
 bool reads(const ExprRef& e, StorageId storage);
+/// Elementwise, as the op `convert` does it.
+Value converted(const Value& v, DType to);
 /// The value as i64 positions; what is larger stays larger than any size.
 Value as_index(const Value& v);
 /// A position in the index space of `like`: the same everywhere.

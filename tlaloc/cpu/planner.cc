@@ -11,6 +11,7 @@
 #include "tlaloc/cpu/lifetimes.h"
 #include "tlaloc/cpu/linalg.h"
 #include "tlaloc/cpu/plan.h"
+#include "tlaloc/cpu/quantized.h"
 #include "tlaloc/cpu/reference.h"
 #include "tlaloc/cpu/sort.h"
 #include "tlaloc/cpu/windows.h"
@@ -211,6 +212,10 @@ void Planner::node(Context& c, const ir::Node& n) {
       return convolution(c, n);
     case OpId::DotGeneral:
       return dot(c, n);
+    case OpId::Dequantize:
+    case OpId::QuantGather:
+    case OpId::QuantMatmul:
+      return quantized(c, n);
     case OpId::Pad:
       return pad(c, n);
     case OpId::DynamicSlice:
@@ -369,17 +374,36 @@ void Planner::convolution(Context& c, const ir::Node& n) {
     c.env[out] = {type, read(type.dtype(), t.storage, t.at)};
     return;
   }
-  // Sums of 16 bits are rounded at their end.
-  const auto convert = [&](const Value& v, DType to) {
-    return Value{v.type.with_dtype(to),
-                 apply(ops::rows::Convert, ir::make_attr(ops::ConvertAttrs{to}), to, {v.expr})};
-  };
-  const Value sums =
-      dense_value(type.with_dtype(DType::f32), e_.storage(type.with_dtype(DType::f32)));
-  emit(convert(lhs, DType::f32), convert(rhs, DType::f32), sums.type,
+  const Type wide = type.with_dtype(DType::f32);
+  const Value sums = dense_value(wide, e_.storage(wide));
+  emit(converted(lhs, DType::f32), converted(rhs, DType::f32), wide,
        {*whole_storage(sums), sums.expr->at});
-  c.env[out] = convert(sums, type.dtype());
+  round_to_16_bits(c, n, sums);
+}
+
+void Planner::round_to_16_bits(Context& c, const ir::Node& n, const Value& sums) {
+  c.env[n.result()] = converted(sums, c.type(n.result()).dtype());
   settle(c, n);
+}
+
+void Planner::quantized(Context& c, const ir::Node& n) {
+  const Type type = c.type(n.result());
+  Value& result = c.env[n.result()];
+  if (const auto* a = ir::attr_if<ops::QuantAttrs>(n.attr().get())) {
+    const Value& weights = c.env[n.operand(0)];
+    result = n.operands().size() == 1
+                 ? emit_dequantize(e_, weights, a->encoding, type)
+                 : emit_quant_gather(e_, weights, c.env[n.operand(1)], a->encoding, type);
+    return;
+  }
+  const auto& a = n.as<ops::QuantMatmulAttrs>();
+  const Value &x = c.env[n.operand(0)], &weights = c.env[n.operand(1)];
+  if (byte_size(type.dtype()) > 2) {
+    result = emit_quant_matmul(e_, x, weights, a, type);
+    return;
+  }
+  const Value wide = converted(x, DType::f32);
+  round_to_16_bits(c, n, emit_quant_matmul(e_, wide, weights, a, type.with_dtype(DType::f32)));
 }
 
 void Planner::windows(Context& c, const ir::Node& n) {

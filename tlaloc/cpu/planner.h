@@ -59,6 +59,9 @@ class Planner {
   void concatenate(Context& c, const ir::Node& n);
   void dot(Context& c, const ir::Node& n);
   void convolution(Context& c, const ir::Node& n);
+  void quantized(Context& c, const ir::Node& n);
+  /// The result of n from sums in f32, which are rounded at their end.
+  void round_to_16_bits(Context& c, const ir::Node& n, const Value& sums);
   void windows(Context& c, const ir::Node& n);
   /// cholesky and triangular_solve.
   void factor(Context& c, const ir::Node& n);

@@ -1,5 +1,7 @@
 #include "tlaloc/ops/arg_reduce.h"
 
+#include <string>
+
 #include "tlaloc/ops/convert_element.h"
 #include "tlaloc/ops/lines.h"
 #include "tlaloc/ops/val_reduce.h"
@@ -48,7 +50,15 @@ void ArgReduction::infer(InferContext& c) {
   if (!is_integer(a.dtype)) c.fail(kDTypeError, "positions are integers");
   if (a.axis < 0 || a.axis >= x.rank()) c.fail("TL-AXIS-001", "axis is out of range");
   const Dim n = x.dim(static_cast<int>(a.axis));
-  c.require_less_equal(1, n, "an empty axis has no extreme element");
+  const std::string axis = "axis " + std::to_string(a.axis);
+  if (n == Dim(0)) {
+    c.fail("TL-SHAPE-001", axis + " is empty: there is no element to give the position of",
+           "pad the axis, or don't call it without elements");
+  }
+  c.require_less_equal(1, n,
+                       axis +
+                           " must not be empty, or there is no element to give the "
+                           "position of");
   if (byte_size(a.dtype) < 4) {
     const int bits = bit_width(a.dtype) - is_signed_integer(a.dtype);
     c.require_less_equal(n, std::int64_t{1} << bits, "positions must fit into the index type");

@@ -133,6 +133,15 @@ TEST(ArgReduce, FirstOfEqualsAndFirstNan) {
 TEST(ArgReduce, Refusals) {
   const std::vector<Type> in{Type::get(DType::f32, {2, 0})};
   EXPECT_EQ(refusal(rows::ArgMax, position(1), in), "TL-SHAPE-001");
+  try {
+    ir::Builder b;
+    argmax(b.param(in[0]), 1);
+    ADD_FAILURE() << "an empty axis went unseen";
+  } catch (const UserError& error) {
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("argmax"));
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("axis 1 is empty"));
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("pad the axis"));
+  }
   EXPECT_EQ(refusal(rows::ArgMax, position(2), in), "TL-AXIS-001");
   EXPECT_EQ(refusal(rows::ArgMax, position(0, DType::f32), in), "TL-DTYPE-004");
   const std::vector<Type> long_axis{Type::get(DType::f32, {129})};

@@ -80,32 +80,53 @@ struct BpeState : ModelState {
 
 class Bpe : public Model {
  public:
-  Bpe(Vocabulary vocabulary, const std::vector<Merge>& merges, BpeOptions options, bool raw_bytes)
-      : Model(std::move(vocabulary)),
-        merges_(merges),
-        options_(std::move(options)),
-        raw_bytes_(raw_bytes) {
+  Bpe(Vocabulary vocabulary, const std::vector<Merge>& merges, BpeOptions options, bool byte_level)
+      : Model(std::move(vocabulary)), merges_(merges), options_(std::move(options)) {
     const Vocabulary& v = this->vocabulary();
     if (options_.unk_token) unk_ = v.find(*options_.unk_token);
     for (unsigned b = 0; b < 256; ++b) {
       fallback_[b] = options_.byte_fallback ? v.find(fmt::format("<0x{:02X}>", b)) : -1;
-      std::string character;
-      append_char(character, byte_to_char(static_cast<unsigned char>(b)));
-      bytes_[b] = raw_bytes_ ? v.find(character) : -1;
     }
-    if (raw_bytes_ && options_.ignore_merges) index_raw_tokens();
+    if (byte_level && options_.continuing_subword_prefix.empty() &&
+        options_.end_of_word_suffix.empty()) {
+      prepare_raw();
+    }
   }
 
   std::unique_ptr<ModelState> make_state() const override { return std::make_unique<BpeState>(); }
 
-  void tokenize(std::string_view text, std::span<const Range> pieces, ModelState& state,
+  void tokenize(std::string_view text, std::span<const Range> pieces, bool raw, ModelState& state,
                 TokenSink& out) const override {
     auto& s = static_cast<BpeState&>(state);
-    tokenize_words(text, pieces, s.cache, s.tokens, out,
-                   [&](std::string_view word, WordTokens& tokens) { encode(word, s, tokens); });
+    auto word = [&](std::string_view w, WordTokens& tokens) { encode(w, raw, s, tokens); };
+    // The cache is of one of the two kinds of text.
+    WordCache* const cache = raw == !bytes_.empty() ? &s.cache : nullptr;
+    tokenize_words(text, pieces, cache, s.tokens, out, word);
+  }
+
+  bool takes_raw(std::string_view text) const override {
+    if (bytes_.empty() || lacks_.empty()) return !bytes_.empty();
+    return std::none_of(text.begin(), text.end(),
+                        [&](char c) { return lacks_[static_cast<unsigned char>(c)]; });
   }
 
  private:
+  void prepare_raw() {
+    bytes_.resize(256);
+    bool lacks = false;
+    for (unsigned b = 0; b < 256; ++b) {
+      std::string character;
+      append_char(character, byte_to_char(static_cast<unsigned char>(b)));
+      bytes_[b] = vocabulary().find(character);
+      lacks |= bytes_[b] < 0;
+    }
+    if (lacks) {
+      lacks_.resize(256);
+      for (unsigned b = 0; b < 256; ++b) lacks_[b] = bytes_[b] < 0;
+    }
+    if (options_.ignore_merges) index_raw_tokens();
+  }
+
   /// The tokens as raw bytes, for looking up whole words.
   void index_raw_tokens() {
     const Vocabulary& v = vocabulary();
@@ -124,13 +145,13 @@ class Bpe : public Model {
     raw_tokens_.index();
   }
 
-  void encode(std::string_view word, BpeState& s, WordTokens& out) const {
+  void encode(std::string_view word, bool raw, BpeState& s, WordTokens& out) const {
     if (options_.ignore_merges) {
-      const TokenId id = (raw_bytes_ ? raw_tokens_ : vocabulary()).find(word);
+      const TokenId id = (raw ? raw_tokens_ : vocabulary()).find(word);
       if (id >= 0) return out.push(id, static_cast<std::uint32_t>(word.size()));
     }
     s.symbols.clear();
-    if (raw_bytes_) {
+    if (raw) {
       for (char c : word) add(s, bytes_[static_cast<unsigned char>(c)], 1);
     } else {
       add_chars(word, s);
@@ -255,26 +276,18 @@ class Bpe : public Model {
 
   MergeTable merges_;
   BpeOptions options_;
-  bool raw_bytes_;
   TokenId unk_ = -1;
-  std::array<TokenId, 256> fallback_, bytes_;
+  std::array<TokenId, 256> fallback_;
+  std::vector<TokenId> bytes_;  // of each byte of raw text; empty where that is never taken
+  std::vector<bool> lacks_;     // the bytes without a token, if there are any
   Vocabulary raw_tokens_;
 };
 
 }  // namespace
 
-bool has_all_bytes(const Vocabulary& vocabulary) {
-  for (unsigned b = 0; b < 256; ++b) {
-    std::string character;
-    append_char(character, byte_to_char(static_cast<unsigned char>(b)));
-    if (vocabulary.find(character) < 0) return false;
-  }
-  return true;
-}
-
 ModelPtr make_bpe(Vocabulary vocabulary, std::vector<Merge> merges, BpeOptions options,
-                  bool raw_bytes) {
-  return std::make_unique<Bpe>(std::move(vocabulary), merges, std::move(options), raw_bytes);
+                  bool byte_level) {
+  return std::make_unique<Bpe>(std::move(vocabulary), merges, std::move(options), byte_level);
 }
 
 }  // namespace tlaloc::text

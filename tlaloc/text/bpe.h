@@ -20,12 +20,8 @@ struct Merge {
   TokenId left, right, result;
 };
 
-/// Whether the vocabulary has a token for each byte, so that a byte-level model can take raw text.
-bool has_all_bytes(const Vocabulary& vocabulary);
-
-/// With `raw_bytes` pieces are raw text, whose bytes stand for the characters of the byte level:
-/// vocabulary has_all_bytes, and there is neither a prefix nor a suffix.
+/// With `byte_level`, characters of pieces stand for bytes, so that raw text can be taken too.
 ModelPtr make_bpe(Vocabulary vocabulary, std::vector<Merge> merges, BpeOptions options,
-                  bool raw_bytes);
+                  bool byte_level);
 
 }  // namespace tlaloc::text

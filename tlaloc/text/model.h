@@ -58,10 +58,13 @@ class Model {
  public:
   virtual ~Model() = default;
   virtual std::unique_ptr<ModelState> make_state() const = 0;
-  /// Appends the tokens of each piece of `text`. `state` is from make_state(), of one thread at a
-  /// time.
-  virtual void tokenize(std::string_view text, std::span<const Range> pieces, ModelState& state,
-                        TokenSink& out) const = 0;
+  /// Whether a byte-level model can take this text as it is, in place of the characters that stand
+  /// for its bytes.
+  virtual bool takes_raw(std::string_view) const { return false; }
+  /// Appends the tokens of each piece of `text`, which is raw if takes_raw() holds for it.
+  /// `state` is from make_state(), of one thread at a time.
+  virtual void tokenize(std::string_view text, std::span<const Range> pieces, bool raw,
+                        ModelState& state, TokenSink& out) const = 0;
   const Vocabulary& vocabulary() const { return vocabulary_; }
 
  protected:

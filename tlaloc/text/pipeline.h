@@ -32,6 +32,7 @@ struct Pipeline {
   std::vector<AddedToken> added_tokens;
   NormalizerPtr normalizer;  // may be null
   std::vector<PreTokenizerPtr> pre_tokenizers;
+  PreTokenizerPtr byte_level;  // the last step, if it makes characters of bytes; else null
   ModelPtr model;
   PostProcessor post_processor;
   DecoderPtr decoder;  // null: tokens with spaces between

@@ -245,7 +245,9 @@ struct Tokenizer::Parts {
     pieces.ranges.assign(1, {0, size});
     for (const PreTokenizerPtr& step : pipeline.pre_tokenizers) step->apply(pieces);
     const std::size_t before = s.sink.size();
-    pipeline.model->tokenize(pieces.text.view(), pieces.ranges, *s.model, s.sink);
+    const bool raw = pipeline.byte_level && pipeline.model->takes_raw(pieces.text.view());
+    if (pipeline.byte_level && !raw) pipeline.byte_level->apply(pieces);
+    pipeline.model->tokenize(pieces.text.view(), pieces.ranges, raw, *s.model, s.sink);
     if (s.sink.wants_ranges()) {
       for (Range& r : s.sink.ranges().subspan(before)) r = pieces.text.original(r);
     }

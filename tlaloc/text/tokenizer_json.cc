@@ -86,8 +86,7 @@ std::vector<Merge> make_merges(const TokenizerDocument& d, const Vocabulary& v,
   return merges;
 }
 
-ModelPtr read_bpe(Fields& f, const TokenizerDocument& d, Vocabulary v, bool byte_level_last,
-                  Pipeline& pipeline) {
+ModelPtr read_bpe(Fields& f, const TokenizerDocument& d, Vocabulary v, const Pipeline& pipeline) {
   BpeOptions options;
   options.unk_token = f.optional_text("unk_token");
   options.continuing_subword_prefix = f.optional_text("continuing_subword_prefix").value_or("");
@@ -105,12 +104,11 @@ ModelPtr read_bpe(Fields& f, const TokenizerDocument& d, Vocabulary v, bool byte
   if (!d.has_merges) throw_malformed(f.path("merges"), "this is no list of merges");
   std::vector<Merge> merges =
       make_merges(d, v, options.continuing_subword_prefix, f.path("merges"));
-  // Pieces stay raw text if what would make characters of bytes is the last step.
-  const bool raw = byte_level_last && options.continuing_subword_prefix.empty() &&
-                   options.end_of_word_suffix.empty() && has_all_bytes(v);
-  if (raw) pipeline.pre_tokenizers.pop_back();
-  if (!raw && options.unk_token) known_token(v, *options.unk_token, f.path("unk_token"));
-  return make_bpe(std::move(v), std::move(merges), std::move(options), raw);
+  if (options.unk_token && !pipeline.byte_level) {
+    known_token(v, *options.unk_token, f.path("unk_token"));
+  }
+  return make_bpe(std::move(v), std::move(merges), std::move(options),
+                  pipeline.byte_level != nullptr);
 }
 
 ModelPtr read_unigram(Fields& f, const TokenizerDocument& d, Vocabulary v) {
@@ -132,7 +130,7 @@ ModelPtr read_unigram(Fields& f, const TokenizerDocument& d, Vocabulary v) {
 }
 
 ModelPtr read_model(const TokenizerDocument& d, const boost::json::value& value,
-                    const std::string& path, bool byte_level_last, Pipeline& pipeline) {
+                    const std::string& path, const Pipeline& pipeline) {
   Fields f(value, path);
   f.find("vocab");
   if (!d.has_vocab) throw_malformed(f.path("vocab"), "this is no vocabulary");
@@ -145,7 +143,7 @@ ModelPtr read_model(const TokenizerDocument& d, const boost::json::value& value,
   }
   ModelPtr model;
   if (type == "BPE") {
-    model = read_bpe(f, d, std::move(v), byte_level_last, pipeline);
+    model = read_bpe(f, d, std::move(v), pipeline);
   } else if (type == "Unigram") {
     model = read_unigram(f, d, std::move(v));
   } else if (type == "WordPiece") {
@@ -261,11 +259,13 @@ Pipeline parse_tokenizer(std::string_view json, const std::string& name) {
   if (const auto* value = f.find("normalizer")) {
     p.normalizer = read_normalizer(*value, f.path("normalizer"));
   }
-  bool byte_level_last = false;
   if (const auto* value = f.find("pre_tokenizer")) {
-    byte_level_last = read_pre_tokenizer(*value, f.path("pre_tokenizer"), p.pre_tokenizers);
+    if (read_pre_tokenizer(*value, f.path("pre_tokenizer"), p.pre_tokenizers)) {
+      p.byte_level = std::move(p.pre_tokenizers.back());
+      p.pre_tokenizers.pop_back();
+    }
   }
-  p.model = read_model(d, f.at("model"), f.path("model"), byte_level_last, p);
+  p.model = read_model(d, f.at("model"), f.path("model"), p);
   p.added_tokens =
       read_added_tokens(f.find("added_tokens"), f.path("added_tokens"), p.model->vocabulary());
   if (const auto* value = f.find("post_processor")) {

@@ -110,7 +110,7 @@ class Unigram : public Model {
     return std::make_unique<UnigramState>();
   }
 
-  void tokenize(std::string_view text, std::span<const Range> pieces, ModelState& state,
+  void tokenize(std::string_view text, std::span<const Range> pieces, bool, ModelState& state,
                 TokenSink& out) const override {
     auto& s = static_cast<UnigramState&>(state);
     for (const Range r : pieces) {

@@ -73,16 +73,17 @@ struct WordTokens {
   }
 };
 
-/// Tokenizes pieces with the help of a cache: `tokenize(word, tokens)` is asked for new ones.
+/// Tokenizes pieces with the help of a cache, if there is one: `tokenize(word, tokens)` is asked
+/// for new ones.
 template <class Tokenize>
-void tokenize_words(std::string_view text, std::span<const Range> pieces, WordCache& cache,
+void tokenize_words(std::string_view text, std::span<const Range> pieces, WordCache* cache,
                     WordTokens& tokens, TokenSink& out, Tokenize tokenize) {
   out.reserve(pieces.size() + WordCache::kMostTokens);
   for (const Range r : pieces) {
     WordCache::Entry* entry = nullptr;
-    if (r.end - r.begin <= WordCache::kMostBytes) {
+    if (cache != nullptr && r.end - r.begin <= WordCache::kMostBytes) {
       bool found;
-      entry = &cache.place(text, r, found);
+      entry = &cache->place(text, r, found);
       if (found) {
         out.reserve(WordCache::kMostTokens);
         if (!out.wants_ranges()) {

@@ -24,11 +24,11 @@ class WordPiece : public Model {
 
   std::unique_ptr<ModelState> make_state() const override { return std::make_unique<WordState>(); }
 
-  void tokenize(std::string_view text, std::span<const Range> pieces, ModelState& state,
+  void tokenize(std::string_view text, std::span<const Range> pieces, bool, ModelState& state,
                 TokenSink& out) const override {
     auto& s = static_cast<WordState&>(state);
     tokenize_words(
-        text, pieces, s.cache, s.tokens, out,
+        text, pieces, &s.cache, s.tokens, out,
         [&](std::string_view word, WordTokens& tokens) { encode(word, s.buffer, tokens); });
   }
 
@@ -68,7 +68,7 @@ class WordLevel : public Model {
 
   std::unique_ptr<ModelState> make_state() const override { return std::make_unique<ModelState>(); }
 
-  void tokenize(std::string_view text, std::span<const Range> pieces, ModelState&,
+  void tokenize(std::string_view text, std::span<const Range> pieces, bool, ModelState&,
                 TokenSink& out) const override {
     out.reserve(pieces.size());
     for (const Range r : pieces) {

@@ -50,6 +50,20 @@ int main(int argc, char** argv) {
   inspect_command->add_flag("--json", inspect_arguments.json, "writes JSON");
   inspect_command->callback([&] { inspect(inspect_arguments); });
 
+  TokenizeArguments tokenize_arguments;
+  CLI::App* tokenize_command =
+      app.add_subcommand("tokenize", "Turns text from stdin into a model's tokens, or back");
+  tokenize_command
+      ->add_option("--model", tokenize_arguments.model,
+                   "tokenizer.json, a folder with one, or a GGUF file")
+      ->required();
+  tokenize_command->add_flag("--jsonl", tokenize_arguments.jsonl,
+                             "a JSON string a line in, {\"ids\": [...]} out");
+  tokenize_command->add_flag("--decode", tokenize_arguments.decode, "ids in, text out");
+  tokenize_command->add_flag("--no-special", tokenize_arguments.no_special,
+                             "adds no special tokens; leaves them out of text");
+  tokenize_command->callback([&] { tokenize(tokenize_arguments); });
+
   try {
     app.parse(argc, argv);
     return 0;

@@ -32,5 +32,10 @@ struct InspectArguments {
   bool tensors = false, json = false;
 };
 void inspect(const InspectArguments& a);
+struct TokenizeArguments {
+  std::string model;
+  bool jsonl = false, decode = false, no_special = false;
+};
+void tokenize(const TokenizeArguments& a);
 
 }  // namespace tlaloc::command

@@ -8,7 +8,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
+#include <map>
 #include <system_error>
 #include <utility>
 
@@ -39,17 +39,26 @@ NewFile::NewFile(const char* caller, const std::string& path)
     // A link keeps leading to where it leads.
     if (fs::exists(there)) target_ = fs::canonical(path, error).string();
     if (target_.empty()) fail(ENOENT);
-    static std::atomic<std::size_t> number = 0;
-    part_ = target_ + "." + std::to_string(getpid()) + "." + std::to_string(++number) + ".part";
+    create_part(fs::exists(there) ? std::optional(there.permissions()) : std::nullopt);
+  } else {
+    descriptor_ = ::open(target_.c_str(), O_WRONLY | O_CLOEXEC);
+    if (descriptor_ < 0) fail(errno);
   }
-  descriptor_ =
-      ::open(part_.empty() ? target_.c_str() : part_.c_str(),
-             O_WRONLY | O_CLOEXEC | (part_.empty() ? 0 : O_CREAT | O_TRUNC | O_NOFOLLOW), 0666);
-  if (descriptor_ < 0) {
-    const int reason = errno;
-    part_.clear();
-    fail(reason);
-  }
+}
+
+void NewFile::create_part(std::optional<fs::perms> permissions) {
+  constexpr mode_t kAll = 0777;
+  const mode_t mode = permissions ? static_cast<mode_t>(*permissions) & kAll : 0666;
+  static std::atomic<std::size_t> number = 0;
+  std::string part;
+  do {  // until it has a name that nothing has, be it of an earlier process or put there by another
+    part = target_ + "." + std::to_string(getpid()) + "." + std::to_string(++number) + ".part";
+    descriptor_ = ::open(part.c_str(), O_WRONLY | O_CLOEXEC | O_CREAT | O_EXCL, mode);
+  } while (descriptor_ < 0 && errno == EEXIST);
+  if (descriptor_ < 0) fail(errno);
+  part_ = std::move(part);
+  // The umask took bits away. Where they can't be set the file is closed to more, not to fewer.
+  if (permissions) fchmod(descriptor_, mode);
 }
 
 NewFile::NewFile(NewFile&& other) noexcept
@@ -77,6 +86,7 @@ void NewFile::write(std::span<const std::byte> bytes) {
 
 void NewFile::close() {
   if (descriptor_ < 0) return;
+  if (!part_.empty() && fsync(descriptor_) != 0) fail(errno);
   if (::close(std::exchange(descriptor_, -1)) != 0) fail(errno);
 }
 
@@ -96,18 +106,18 @@ fs::path where(const std::string& path) {
 }  // namespace
 
 void write_files(const char* caller, const std::vector<FileContent>& files) {
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    for (std::size_t k = 0; k < i; ++k) {
-      std::error_code ignored;
-      if (where(files[i].path) != where(files[k].path)) continue;
-      if (fs::is_character_file(files[i].path, ignored)) continue;  // takes one after the other
-      throw UserError(
-          {"TL-FILE-002",
-           caller,
-           "two results are to be written to one file: " + files[k].path + " and " + files[i].path,
-           "give them different paths",
-           {}});
-    }
+  std::map<fs::path, const std::string*> places;
+  for (const FileContent& f : files) {
+    std::error_code ignored;
+    if (fs::is_character_file(f.path, ignored)) continue;  // takes one after the other
+    const auto [there, added] = places.emplace(where(f.path), &f.path);
+    if (added) continue;
+    throw UserError(
+        {"TL-FILE-002",
+         caller,
+         "two results are to be written to one file: " + *there->second + " and " + f.path,
+         "give them different paths",
+         {}});
   }
   std::vector<NewFile> parts;
   for (const FileContent& f : files) parts.emplace_back(caller, f.path);
@@ -119,7 +129,12 @@ void write_files(const char* caller, const std::vector<FileContent>& files) {
       parts[i].close();
     }
   }
-  for (NewFile& part : parts) part.put();
+  put_files(parts);
+}
+
+void put_files(std::vector<NewFile>& files) {
+  for (NewFile& file : files) file.close();
+  for (NewFile& file : files) file.put();
 }
 
 std::shared_ptr<const MappedFile> MappedFile::open(const char* caller, const std::string& path) {

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,13 +16,15 @@ struct FileContent {
   std::span<const std::byte> bytes;
 };
 
-/// Writes all files; where one can't be written, none is changed or left behind. EnvironmentError
-/// TL-FILE-001, from `caller`; UserError TL-FILE-002 where two of them are one file.
+/// Writes all files; where one can't be written, none is changed or left behind: what can fail
+/// after that is to move one into its place. EnvironmentError TL-FILE-001, from `caller`; UserError
+/// TL-FILE-002 where two of them are one file.
 void write_files(const char* caller, const std::vector<FileContent>& files);
 
 /// A file that is written piece by piece and appears when all of it is there: until `put` its
-/// content lies beside it under another name, and goes away with this object. What is no regular
-/// file, such as /dev/stdout, is written to at once. EnvironmentError TL-FILE-001, from `caller`.
+/// content lies beside it under another name, and goes away with this object. A file that it
+/// replaces leaves its mode; other hard links to it keep the old content. What is no regular file,
+/// such as /dev/stdout, is written to at once. EnvironmentError TL-FILE-001, from `caller`.
 class NewFile {
  public:
   NewFile(const char* caller, const std::string& path);
@@ -31,7 +35,7 @@ class NewFile {
   ~NewFile();
 
   void write(std::span<const std::byte> bytes);
-  /// All bytes written are on the way to the disk.
+  /// All bytes written are on the disk: whatever happens after `put`, it leaves no part of a file.
   void close();
   /// Closes, and puts the content in the file's place.
   void put();
@@ -40,12 +44,17 @@ class NewFile {
 
  private:
   [[noreturn]] void fail(int error) const;
+  /// `permissions` of the file that is replaced.
+  void create_part(std::optional<std::filesystem::perms> permissions);
   const char* caller_;
   std::string path_;    ///< as the caller says
   std::string target_;  ///< where links lead
   std::string part_;    ///< where the content is until `put`; empty for what is no regular file
   int descriptor_ = -1;
 };
+
+/// Puts all in their places once all of them are on the disk.
+void put_files(std::vector<NewFile>& files);
 
 /// A file in memory, read only, as the system pages it in.
 class MappedFile {

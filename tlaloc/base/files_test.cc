@@ -116,6 +116,37 @@ TEST_F(Files, APartIsGoneWithItsObject) {
   EXPECT_EQ(count(), 1U);
 }
 
+TEST_F(Files, KeepTheirMode) {
+  const std::string before = "before", after = "after";
+  ASSERT_EQ(error({content(path("a"), before)}), "");
+  for (const fs::perms mode : {fs::perms(0600), fs::perms(0666)}) {  // more and less than usual
+    fs::permissions(path("a"), mode);
+    ASSERT_EQ(error({content(path("a"), after)}), "");
+    EXPECT_EQ(fs::status(path("a")).permissions(), mode);
+  }
+}
+
+TEST_F(Files, PartsTouchNoOtherFile) {
+  // The names that the next parts would have, one of them a link to another's file.
+  std::string part;
+  {
+    NewFile file("test", path("a"));
+    part = fs::directory_iterator(path(""))->path().string();
+  }
+  const std::size_t dot = part.rfind('.', part.size() - 6);
+  const int number = std::stoi(part.substr(dot + 1));
+  const std::string secret = "another's", text_of_a = "a";
+  ASSERT_EQ(error({content(path("secret"), secret)}), "");
+  auto next = [&](int i) { return part.substr(0, dot + 1) + std::to_string(number + i) + ".part"; };
+  fs::create_symlink("secret", next(2));
+  std::ofstream(next(3)) << "theirs";
+  ASSERT_EQ(error({content(path("a"), text_of_a)}), "");
+  EXPECT_EQ(text("a"), "a");
+  EXPECT_EQ(text("secret"), secret);
+  EXPECT_EQ(text(fs::path(next(3)).filename().string()), "theirs");
+  EXPECT_EQ(count(), 4U);
+}
+
 TEST_F(Files, AreMapped) {
   const std::string text = "some text", nothing;
   write_files("test", {content(path("a"), text), content(path("b"), nothing)});

@@ -227,7 +227,15 @@ Safetensors open_safetensors(const std::string& path) {
   if (fs::is_directory(path, error)) {
     const fs::path one = fs::path(path) / "model.safetensors";
     const fs::path index = fs::path(path) / "model.safetensors.index.json";
-    const bool sharded = !fs::exists(one, error) && fs::exists(index, error);
+    const bool sharded = fs::exists(index, error);
+    if (sharded && fs::exists(one, error)) {
+      throw UserError({"TL-SAFETENSORS-003",
+                       "safetensors",
+                       path + " has two models, " + one.filename().string() + " and " +
+                           index.filename().string(),
+                       "give the path of the one to read, or remove the other",
+                       {}});
+    }
     return open_safetensors((sharded ? index : one).string());
   }
   if (!path.ends_with(kIndexSuffix)) return open_file(path);

@@ -35,10 +35,10 @@ Safetensors parse_safetensors_index(std::string_view text, const ShardSource& so
                                     const std::string& name);
 
 /// Maps a .safetensors file, the shards of a .safetensors.index.json, or either of a folder:
-/// model.safetensors if it is there, else model.safetensors.index.json. The index says which
+/// model.safetensors or model.safetensors.index.json, one of which is there. The index says which
 /// tensors there are: what a shard has beside them is not part of the model. Errors as above,
-/// TL-JSON-001, TL-SAFETENSORS-003 for an index that does not fit its shards, and
-/// EnvironmentError TL-FILE-001.
+/// TL-JSON-001, TL-SAFETENSORS-003 for an index that does not fit its shards and for a folder that
+/// has both, and EnvironmentError TL-FILE-001.
 Safetensors open_safetensors(const std::string& path);
 
 /// The order in which the reference library writes: by storage, wider ones first, then by name.
@@ -52,7 +52,9 @@ struct SafetensorsOptions {
 /// Writes the tensors in the order given, which aligns each to its elements if it is that of
 /// sort_for_safetensors; `source` is asked for one after the other, so that one at a time need be
 /// in memory. Where that takes several shards, "x.safetensors" becomes
-/// "x-00001-of-00002.safetensors", … and "x.safetensors.index.json". All files appear, or none.
+/// "x-00001-of-00002.safetensors", … and "x.safetensors.index.json". All files appear, or none;
+/// then those of these names that are left of an earlier model are removed, so that the one that is
+/// read is the one that was written.
 /// UserError TL-SAFETENSORS-002 for a storage that the format has not, TL-SAFETENSORS-004 for names
 /// of tensors or of metadata that occur twice, are no UTF-8, or are __metadata__, and for a shape
 /// that fills no whole bytes; EnvironmentError TL-FILE-001.

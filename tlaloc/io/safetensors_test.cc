@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -46,6 +47,14 @@ std::string text(const Tensor& t) {
 /// Asks for the bytes of texts, one a tensor.
 TensorSource source_of(const std::vector<std::string>& texts) {
   return [&](std::size_t i) { return std::as_bytes(std::span(texts[i])); };
+}
+
+/// The bytes of all tensors.
+std::string text_of_model(const std::string& path) {
+  std::string all;
+  const Safetensors s = open_safetensors(path);
+  for (const Tensor& t : s.tensors.tensors()) all += text(t);
+  return all;
 }
 
 TEST(Safetensors, ReadsTensorsInTheOrderOfTheirPlaces) {
@@ -220,6 +229,47 @@ TEST(Safetensors, AnIndexAsksForEachShardOnce) {
   EXPECT_EQ(names("{}"), "");
   EXPECT_EQ(asked, (std::vector<std::string>{"1", "1", "2"}));
   EXPECT_THROW(names(R"({"a":"1","a":"2"})"), UserError);  // twice
+}
+
+TEST(Safetensors, NothingIsLeftOfAnEarlierModel) {
+  const testing::TemporaryFolder folder;
+  const std::string path = folder.path("model.safetensors");
+  const std::vector<TensorSpec> specs = {
+      {"a", Storage::u8, {1}}, {"b", Storage::u8, {1}}, {"c", Storage::u8, {1}}};
+  auto write = [&](const std::string& text, std::int64_t shard) {
+    const std::vector<std::string> texts(3, text);
+    write_safetensors(path, specs, source_of(texts), {.max_shard_bytes = shard});
+    return text_of_model(folder.path());
+  };
+  const std::vector<std::string> others = {
+      "model-00001-of-00002.gguf", "model-0001-of-0002.safetensors", "model-fp16.safetensors",
+      "other-00001-of-00002.safetensors"};
+  for (const std::string& name : others) std::ofstream(folder.path(name)) << "kept";
+  auto names = [&](std::vector<std::string> own) {
+    own.insert(own.end(), others.begin(), others.end());
+    std::sort(own.begin(), own.end());
+    return own;
+  };
+  EXPECT_EQ(write("1", 0), "111");
+  EXPECT_EQ(write("2", 1), "222");  // not the single file that was there
+  EXPECT_EQ(folder.names(),
+            names({"model-00001-of-00003.safetensors", "model-00002-of-00003.safetensors",
+                   "model-00003-of-00003.safetensors", "model.safetensors.index.json"}));
+  EXPECT_EQ(write("3", 2), "333");
+  EXPECT_EQ(folder.names(),
+            names({"model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors",
+                   "model.safetensors.index.json"}));
+  EXPECT_EQ(write("4", 0), "444");
+  EXPECT_EQ(folder.names(), names({"model.safetensors"}));
+  // Which of two is the model is not guessed.
+  std::ofstream(folder.path("model.safetensors.index.json")) << "{}";
+  try {
+    open_safetensors(folder.path());
+    FAIL();
+  } catch (const UserError& e) {
+    EXPECT_THAT(e.what(), StartsWith("TL-SAFETENSORS-003: safetensors: " + folder.path() +
+                                     " has two models, model.safetensors and "));
+  }
 }
 
 TEST(Safetensors, WritesAllOrNothing) {

@@ -136,12 +136,55 @@ class Plan {
   std::vector<Shard> shards_;
 };
 
+std::string index_name(const std::string& stem) {
+  return stem + std::string(kSuffix) + ".index.json";
+}
 std::string shard_name(const std::string& stem, std::size_t i, std::size_t n) {
   auto five = [](std::size_t number) {
     std::string digits = std::to_string(number);
     return std::string(digits.size() < 5 ? 5 - digits.size() : 0, '0') + digits;
   };
   return stem + "-" + five(i + 1) + "-of-" + five(n) + std::string(kSuffix);
+}
+
+bool is_shard_name(std::string_view name, std::string_view stem) {
+  auto skip = [&](std::string_view text) {
+    if (!name.starts_with(text)) return false;
+    name.remove_prefix(text.size());
+    return true;
+  };
+  auto skip_number = [&] {
+    const std::size_t digits = std::min(name.find_first_not_of("0123456789"), name.size());
+    name.remove_prefix(digits);
+    return digits >= 5;
+  };
+  return skip(stem) && skip("-") && skip_number() && skip("-of-") && skip_number() &&
+         name == kSuffix;
+}
+
+/// Removes what an earlier write left under the name and this one, of the files `names`, does not
+/// replace: readers would take it for the model, or be left with shards that belong to none.
+void remove_before(const std::string& path, const std::string& stem,
+                   const std::vector<std::string>& names) {
+  const fs::path folder = fs::path(path).parent_path();
+  const std::string single = fs::path(path).filename().string();
+  std::vector<fs::path> stale;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder.empty() ? "." : folder, error)) {
+    const std::string name = entry.path().filename().string();
+    const bool earlier = name == single || name == index_name(stem) || is_shard_name(name, stem);
+    const bool replaced = std::find(names.begin(), names.end(), name) != names.end();
+    if (earlier && !replaced && entry.is_regular_file(error)) stale.push_back(entry.path());
+  }
+  for (const fs::path& file : stale) {
+    if (fs::remove(file, error) || !error) continue;
+    throw EnvironmentError({"TL-FILE-001",
+                            "safetensors",
+                            "can't remove " + file.string() +
+                                " of the model that was there before: " + error.message(),
+                            "remove it, or readers may take it for the model",
+                            {}});
+  }
 }
 
 }  // namespace
@@ -162,8 +205,8 @@ void write_safetensors(const std::string& path, const std::vector<TensorSpec>& t
   if (stem.ends_with(kSuffix)) stem.resize(stem.size() - kSuffix.size());
   const std::size_t count = plan.shards().size();
   for (std::size_t s = 0; s < count; ++s) {
-    names.push_back(count == 1 ? "" : shard_name(stem, s, count));
-    files.emplace_back("safetensors", count == 1 ? path : (folder / names[s]).string());
+    names.push_back(count == 1 ? fs::path(path).filename().string() : shard_name(stem, s, count));
+    files.emplace_back("safetensors", (folder / names[s]).string());
     const Shard& shard = plan.shards()[s];
     const std::string header = plan.header(shard);
     const std::uint64_t length = header.size();
@@ -177,13 +220,14 @@ void write_safetensors(const std::string& path, const std::vector<TensorSpec>& t
     files[s].close();
   }
   if (count > 1) {
-    files.emplace_back("safetensors",
-                       (folder / (stem + std::string(kSuffix) + ".index.json")).string());
     const std::string index = plan.index(names);
+    names.push_back(index_name(stem));
+    files.emplace_back("safetensors", (folder / names.back()).string());
     files.back().write(std::as_bytes(std::span(index)));
     files.back().close();
   }
-  for (NewFile& file : files) file.put();
+  put_files(files);
+  remove_before(path, stem, names);
 }
 
 }  // namespace tlaloc::io

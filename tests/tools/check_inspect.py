@@ -85,6 +85,9 @@ def check_folder(folder):
 def check_hostile(folder):
     writer = GGUFWriter(folder / "x.gguf", "test")
     writer.add_key_value("general.name", b"\xff\x1b[2J", GGUFValueType.STRING)
+    writer.add_key_value("general.license", "\u00a9 \u00e9 \u009b2J\u0085", GGUFValueType.STRING)
+    writer.add_key_value("nan", float("nan"), GGUFValueType.FLOAT32)
+    writer.add_key_value("infinite", [1.5, float("-inf")], GGUFValueType.ARRAY)
     writer.add_key_value("list", [[1, 2], [3]], GGUFValueType.ARRAY)
     writer.add_tensor("a\x1b[2Jb", np.zeros(3, np.float32))
     writer.write_header_to_file()
@@ -93,7 +96,9 @@ def check_hostile(folder):
     writer.close()
     code, out, err = inspect(folder / "x.gguf")
     expect(code == 0 and "\x1b" not in out and "list = [[1,2],[3]]" in out, f"controls: {out!r}{err}")
-    report = json.loads(inspect("--json", folder / "x.gguf")[1])
+    expect('license = "\u00a9 \u00e9 ' in out and r"\u009b2J\u0085" in out and "\u009b" not in out, f"C1: {out!r}")
+    report = json.loads(inspect("--json", folder / "x.gguf")[1], parse_constant=lambda name: expect(False, f"{name} in JSON"))
+    expect(report["metadata"]["nan"] == "nan" and report["metadata"]["infinite"] == [1.5, "-inf"], "numbers that JSON has not")
     expect(report["metadata"]["general.name"] == "\\xff\x1b[2J", f"bytes: {report['metadata']}")
     for path, message in [("no/such.gguf", "TL-FILE-001: gguf: can't read no/such.gguf"),
                           (folder / "nothing", f"can't read {folder}/nothing"), (folder / "text.gguf", "TL-GGUF-001")]:

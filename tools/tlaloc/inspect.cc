@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ostream.h>
 
 #include <algorithm>
 #include <boost/json/array.hpp>
@@ -31,15 +32,19 @@ std::string count_text(std::int64_t n) {
   return n < 1'000'000'000 ? fmt::format("{:.1f} M", value / 1e6)
                            : fmt::format("{:.2f} B", value / 1e9);
 }
-/// What comes from files might hold what moves a terminal's cursor.
+/// UTF-8 that comes from files might hold what moves a terminal's cursor.
 std::string plain(std::string_view text) {
   std::string shown;
-  for (const unsigned char c : text) {
-    // 0xc2 leads to the second set of controls, beside a few signs of Latin-1.
-    if (c < 0x20 || c == 0x7f || c == 0xc2) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : '\0');
+    if (c < 0x20 || c == 0x7f) {
       shown += fmt::format("\\x{:02x}", c);
+    } else if (c == 0xc2 && next < 0xa0) {  // U+0080 to U+009F, the second set of controls
+      shown += fmt::format("\\u{:04x}", next);
+      ++i;
     } else {
-      shown += static_cast<char>(c);
+      shown += text[i];
     }
   }
   return shown;
@@ -54,7 +59,7 @@ std::string plain(const json::value& v) {
 }
 
 void print_line(const std::string& label, const std::string& text) {
-  fmt::print("{:<14}{}\n", label, text);
+  fmt::print(std::cout, "{:<14}{}\n", label, text);
 }
 
 struct Total {
@@ -105,10 +110,10 @@ void print_tensors(const io::TensorFile& file, bool all) {
     type_width = std::max(type_width, r.type.size());
   }
   for (const Row& r : rows) {
-    fmt::print("  {:<{}}  {:<{}}  {:>9}", r.name, width, r.type, type_width,
+    fmt::print(std::cout, "  {:<{}}  {:<{}}  {:>9}", r.name, width, r.type, type_width,
                bytes_text(r.total.bytes));
-    if (r.total.tensors > 1) fmt::print("  in {} tensors", r.total.tensors);
-    fmt::print("\n");
+    if (r.total.tensors > 1) fmt::print(std::cout, "  in {} tensors", r.total.tensors);
+    fmt::print(std::cout, "\n");
   }
 }
 
@@ -135,11 +140,11 @@ void print_text(const ModelSummary& m, bool all_tensors) {
   if (!m.chat_template.empty()) {
     print_line("chat template", fmt::format("{} bytes", m.chat_template.size()));
   }
-  if (!m.metadata.empty()) fmt::print("metadata\n");
+  if (!m.metadata.empty()) fmt::print(std::cout, "metadata\n");
   for (const auto& [key, value] : m.metadata) {
-    fmt::print("  {} = {}\n", plain(std::string_view(key)), plain(value));
+    fmt::print(std::cout, "  {} = {}\n", plain(std::string_view(key)), plain(value));
   }
-  fmt::print("tensors\n");
+  fmt::print(std::cout, "tensors\n");
   print_tensors(m.tensors, all_tensors);
 }
 

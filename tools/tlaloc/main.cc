@@ -1,9 +1,33 @@
 // The command `tlaloc`: looks at programs and models, and compiles programs ahead of time.
 #include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <exception>
 #include <iostream>
+#include <new>
+#include <string>
 
+#include "tlaloc/base/error.h"
 #include "tools/tlaloc/module.h"
+
+namespace {
+
+using tlaloc::EnvironmentError;
+
+/// Output that a full disk cuts off is no success.
+void finish_output() {
+  errno = 0;
+  if (std::cout.flush() && std::fflush(stdout) == 0) return;
+  const std::string reason = errno ? std::string(": ") + std::strerror(errno) : "";
+  throw EnvironmentError({"TL-FILE-001",
+                          "tlaloc",
+                          "can't write all of the output" + reason,
+                          "what was written is cut off: make room, and run it again",
+                          {}});
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   using namespace tlaloc::command;
@@ -65,12 +89,20 @@ int main(int argc, char** argv) {
   tokenize_command->callback([&] { tokenize(tokenize_arguments); });
 
   try {
-    app.parse(argc, argv);
-    return 0;
-  } catch (const CLI::ParseError& e) {
-    return app.exit(e);
+    int status = 0;
+    try {
+      app.parse(argc, argv);
+    } catch (const CLI::ParseError& e) {
+      status = app.exit(e);
+    }
+    finish_output();
+    return status;
+  } catch (const std::bad_alloc&) {
+    const EnvironmentError e(
+        {"TL-MEM-001", "", "could not allocate memory", "free memory, or look at less", {}});
+    std::cerr << "tlaloc: " << e.what() << "\n";
   } catch (const std::exception& e) {
     std::cerr << "tlaloc: " << e.what() << "\n";
-    return 1;
   }
+  return 1;
 }

@@ -42,9 +42,10 @@ json::value json_of(const T& x) {
     return json::string(readable(x));
   } else if constexpr (std::is_same_v<T, io::GgufArray>) {
     return json_of_list(x);
-  } else if constexpr (std::is_same_v<T, float>) {
+  } else if constexpr (std::is_floating_point_v<T>) {
+    if (!std::isfinite(x)) return json::string(fmt::format("{}", x));  // JSON has no such numbers
     // The number that it is meant to be: 1e-5, not 9.99999974e-6.
-    return std::isfinite(x) ? std::stod(fmt::format("{}", x)) : static_cast<double>(x);
+    return std::stod(fmt::format("{}", x));
   } else {
     return x;
   }

@@ -85,5 +85,43 @@ TEST(ChatTemplate, IsBounded) {
   for (const Case& c : cases) expect_error(c, limits);
 }
 
+TEST(ChatTemplate, WhatValuesUnfoldToIsBounded) {
+  RenderLimits limits;
+  limits.steps = 100'000;
+  limits.memory = 4 << 20;
+  const std::string memory = "beyond the limit of memory", steps = "more than 100000 steps";
+  const std::string x = "{% set x = 'x' * 100000 %}";
+  // Lists that have the same list twice, 40 deep: small, until each element is looked at.
+  const std::string shared =
+      "{% set n = namespace(a=[1], b=[1]) %}{% for i in range(40) %}{% set n.a = [n.a, n.a] %}"
+      "{% set n.b = [n.b, n.b] %}{% endfor %}";
+  std::string sum = "x";
+  for (int i = 0; i < 100; ++i) sum += " ~ x";
+  const std::vector<Case> cases{
+      {x + "{{ (" + sum + ") | length }}", "TL-TEMPLATE-003", memory},
+      {x + "{{ ([x] * 1000) | join | length }}", "TL-TEMPLATE-003", memory},
+      {x + "{{ ''.join([x] * 1000) | length }}", "TL-TEMPLATE-003", memory},
+      {x + "{{ x.replace('x', x) | length }}", "TL-TEMPLATE-003", memory},
+      {x + "{{ ([x] * 1000) | string | length }}", "TL-TEMPLATE-003", memory},
+      {x + "{{ ([x] * 1000) | tojson | length }}", "TL-TEMPLATE-003", memory},
+      {"{{ ('<' * 1000000) | escape | length }}", "TL-TEMPLATE-003", memory},
+      {"{{ ('x' * 2000000)[0] }}", "TL-TEMPLATE-003", memory},
+      {"{{ ('\n' * 1000000).splitlines() | length }}", "TL-TEMPLATE-003", memory},
+      {shared + "{{ n.a == n.b }}", "TL-TEMPLATE-003", steps},
+      {shared + "{{ n.a < n.b }}", "TL-TEMPLATE-003", steps},
+      {shared + "{{ n.a in [n.b] }}", "TL-TEMPLATE-003", steps},
+      {shared + "{{ n.a | string | length }}", "TL-TEMPLATE-003", steps},
+      {shared + "{{ n.a | tojson | length }}", "TL-TEMPLATE-003", steps},
+      {x + "{% for i in range(9000) %}{% if x == 'x' * 1 ~ x[1:] %}{% endif %}{% endfor %}",
+       "TL-TEMPLATE-003", memory},
+      {x + "{% for i in range(9000) %}{% if 'y' in x %}{% endif %}{% endfor %}", "TL-TEMPLATE-003",
+       steps},
+  };
+  for (const Case& c : cases) expect_error(c, limits);
+  // What characters take is given back.
+  EXPECT_EQ(render(x + "{% for i in range(100) %}{{ x[i] }}{% endfor %}", "{}", limits),
+            std::string(100, 'x'));
+}
+
 }  // namespace
 }  // namespace tlaloc::text

@@ -19,14 +19,14 @@ using Test = std::function<bool(Interpreter&, const Value&, Parameters&)>;
 Filter of_text(std::string (*f)(const std::string&)) {
   return [f](Interpreter& i, const Value& v, Parameters& p) {
     p.finish();
-    return i.heap().text(f(to_text(v)));
+    return i.heap().text(f(to_text(i.heap(), v)));
   };
 }
 
 /// What "a.b.0" names in a value.
 Value path(Interpreter& i, Value v, const Value& name) {
   if (name.is_integer()) return i.item(v, name);
-  for (const std::string& part : split_at(to_text(name), ".", -1, false)) {
+  for (const std::string& part : split_at(i.heap(), to_text(i.heap(), name), ".", -1, false)) {
     std::int64_t index = 0;
     const auto read = std::from_chars(part.data(), part.data() + part.size(), index);
     const bool is_index = read.ec == std::errc() && read.ptr == part.data() + part.size();
@@ -55,7 +55,8 @@ using Keyed = std::vector<std::pair<Value, Value>>;
 Value sorted(Interpreter& i, Keyed keyed, bool reverse) {
   std::stable_sort(keyed.begin(), keyed.end(), [&](const auto& a, const auto& b) {
     i.step();
-    return reverse ? compare(b.first, a.first) < 0 : compare(a.first, b.first) < 0;
+    return reverse ? compare(i.heap(), b.first, a.first) < 0
+                   : compare(i.heap(), a.first, b.first) < 0;
   });
   std::vector<Value> out;
   for (const auto& [key, v] : keyed) out.push_back(v);
@@ -84,7 +85,7 @@ Value dictsort(Interpreter& i, const Value& v, Parameters& p) {
   const bool reverse = flag(p, "reverse");
   p.finish();
   if (!v.is(Value::kDict)) fail_value("dictsort of a " + kind_name(v));
-  const bool by_value = by && to_text(*by) == "value";
+  const bool by_value = by && to_text(i.heap(), *by) == "value";
   Keyed out;
   for (const auto& [key, value] : v.dict().entries) {
     out.emplace_back(folded(i, by_value ? value : key, sensitive),
@@ -102,7 +103,7 @@ Filter extreme(bool largest) {
     if (all.empty()) return i.heap().undefined("the extreme of nothing");
     std::size_t best = 0;
     for (std::size_t k = 1; k < all.size(); ++k) {
-      const int order = compare(all[k].first, all[best].first);
+      const int order = compare(i.heap(), all[k].first, all[best].first);
       if (largest ? order > 0 : order < 0) best = k;
     }
     return all[best].second;
@@ -118,7 +119,7 @@ Value unique(Interpreter& i, const Value& v, Parameters& p) {
     bool known = false;
     for (const Value& s : seen) {
       i.step();
-      known = known || equal(s, key);
+      known = known || equal(i.heap(), s, key);
     }
     if (known) continue;
     seen.push_back(key);
@@ -130,17 +131,16 @@ Value unique(Interpreter& i, const Value& v, Parameters& p) {
 Value join(Interpreter& i, const Value& v, Parameters& p) {
   const std::optional<Value> separator = p.next("d"), attribute = p.next("attribute");
   p.finish();
-  const std::string between = separator ? to_text(*separator) : "";
-  std::string out;
+  const std::string between = separator ? to_text(i.heap(), *separator) : "";
+  HeapText out(i.heap());
   bool more = false;
   for (const Value& item : elements(i.heap(), v)) {
     if (more) out += between;
     more = true;
     const bool whole = !attribute || attribute->is(Value::kNone);
-    out += to_text(whole ? item : path(i, item, *attribute));
-    i.heap().take(between.size());
+    append_text(out, whole ? item : path(i, item, *attribute));
   }
-  return i.heap().text(std::move(out));
+  return std::move(out).value();
 }
 
 Value map(Interpreter& i, const Value& v, Parameters& p, Arguments& rest) {
@@ -156,7 +156,7 @@ Value map(Interpreter& i, const Value& v, Parameters& p, Arguments& rest) {
       out.push_back(got);
     }
   } else {
-    const std::string name = to_text(rest.positional[0]);
+    const std::string name = to_text(i.heap(), rest.positional[0]);
     rest.positional.erase(rest.positional.begin());
     for (const Value& item : items) {
       Arguments copy = rest;
@@ -177,7 +177,7 @@ Value select(Interpreter& i, const Value& v, Arguments& rest, bool keeps, bool b
   }
   std::string name;
   if (!rest.positional.empty()) {
-    name = to_text(rest.positional[0]);
+    name = to_text(i.heap(), rest.positional[0]);
     rest.positional.erase(rest.positional.begin());
   }
   std::vector<Value> out;
@@ -190,11 +190,11 @@ Value select(Interpreter& i, const Value& v, Arguments& rest, bool keeps, bool b
   return i.heap().list(std::move(out));
 }
 
-Value round(Interpreter&, const Value& v, Parameters& p) {
+Value round(Interpreter& i, const Value& v, Parameters& p) {
   const std::optional<Value> places = p.next("precision"), method = p.next("method");
   p.finish();
   if (!v.is_number()) fail_value("round of a " + kind_name(v));
-  const std::string how = method ? to_text(*method) : "common";
+  const std::string how = method ? to_text(i.heap(), *method) : "common";
   const std::int64_t n = places ? integer(*places, "round") : 0;
   if (n < -300 || n > 300) fail_value("round to so many places");
   const double scale = std::pow(10.0, static_cast<double>(n)), x = v.as_number();
@@ -210,10 +210,10 @@ Value round(Interpreter&, const Value& v, Parameters& p) {
   return Value::of(rounded);
 }
 
-std::optional<double> to_number(const Value& v) {
+std::optional<double> to_number(Heap& heap, const Value& v) {
   if (v.is_number()) return v.as_number();
   if (!v.is(Value::kString)) return std::nullopt;
-  const std::string s = python_strip(v.str(), nullptr, true, true);
+  const std::string s = python_strip(heap, v.str(), nullptr, true, true);
   const char *begin = s.data() + (s.starts_with('+') ? 1 : 0), *end = s.data() + s.size();
   double d = 0;
   const auto read = std::from_chars(begin, end, d);
@@ -221,20 +221,20 @@ std::optional<double> to_number(const Value& v) {
   return d;
 }
 
-Value to_integer(Interpreter&, const Value& v, Parameters& p) {
+Value to_integer(Interpreter& i, const Value& v, Parameters& p) {
   const std::optional<Value> otherwise = p.next("default"), base = p.next("base");
   p.finish();
   const std::int64_t radix = base ? integer(*base, "int") : 10;
   if (radix < 2 || radix > 36) fail_value("int with such a base");
   if (v.is_integer()) return Value::of(v.as_integer());
   if (v.is(Value::kString)) {
-    const std::string s = python_strip(v.str(), nullptr, true, true);
+    const std::string s = python_strip(i.heap(), v.str(), nullptr, true, true);
     const char *begin = s.data() + (s.starts_with('+') ? 1 : 0), *end = s.data() + s.size();
-    std::int64_t i = 0;
-    const auto read = std::from_chars(begin, end, i, static_cast<int>(radix));
-    if (read.ec == std::errc() && read.ptr == end) return Value::of(i);
+    std::int64_t n = 0;
+    const auto read = std::from_chars(begin, end, n, static_cast<int>(radix));
+    if (read.ec == std::errc() && read.ptr == end) return Value::of(n);
   }
-  const std::optional<double> d = to_number(v);
+  const std::optional<double> d = to_number(i.heap(), v);
   if (d && std::abs(*d) < 9.2e18) return Value::of(static_cast<std::int64_t>(*d));
   return otherwise.value_or(Value::of(std::int64_t{0}));
 }
@@ -251,17 +251,17 @@ Value indent(Interpreter& i, const Value& v, Parameters& p) {
     if (n > 10'000) fail_limit("indent by so much");
     by.assign(static_cast<std::size_t>(std::max<std::int64_t>(0, n)), ' ');
   }
-  std::vector<std::string> lines = split_lines(to_text(v) + "\n", false);
-  std::string out = first ? by : "";
+  std::vector<std::string> lines = split_lines(i.heap(), to_text(i.heap(), v) + "\n", false);
+  HeapText out(i.heap());
+  if (first) out += by;
   for (std::size_t k = 0; k < lines.size(); ++k) {
     if (k > 0) {
       out += '\n';
       if (blank || !lines[k].empty()) out += by;
     }
-    i.heap().take(by.size());
     out += lines[k];
   }
-  return i.heap().text(std::move(out));
+  return std::move(out).value();
 }
 
 Value tojson(Interpreter& i, const Value& v, Parameters& p) {
@@ -279,32 +279,34 @@ Value tojson(Interpreter& i, const Value& v, Parameters& p) {
   }
   std::string between = by ? "," : ", ", colon = ": ";
   if (separators && separators->is_sequence() && separators->items().size() == 2) {
-    between = to_text(separators->items()[0]);
-    colon = to_text(separators->items()[1]);
+    between = to_text(i.heap(), separators->items()[0]);
+    colon = to_text(i.heap(), separators->items()[1]);
   }
-  return i.heap().text(to_json(v, by, between, colon, sorts && truth(*sorts)));
+  return to_json(i.heap(), v, by, between, colon, sorts && truth(*sorts));
 }
 
 Value replace(Interpreter& i, const Value& v, Parameters& p) {
-  const std::string from = to_text(p.required("old")), to = to_text(p.required("new"));
+  const std::string from = to_text(i.heap(), p.required("old")),
+                    to = to_text(i.heap(), p.required("new"));
   const std::optional<Value> most = p.next("count");
   p.finish();
   const bool all = !most || most->is(Value::kNone);
-  return i.heap().text(
-      replaced_text(i.heap(), to_text(v), from, to, all ? -1 : integer(*most, "replace")));
+  return replaced_text(i.heap(), to_text(i.heap(), v), from, to,
+                       all ? -1 : integer(*most, "replace"));
 }
 
 Value trim(Interpreter& i, const Value& v, Parameters& p) {
   const std::optional<Value> chars = p.next("chars");
   p.finish();
   const bool given = chars && !chars->is(Value::kNone);
-  return i.heap().text(python_strip(to_text(v), given ? &*chars : nullptr, true, true));
+  return i.heap().text(
+      python_strip(i.heap(), to_text(i.heap(), v), given ? &*chars : nullptr, true, true));
 }
 
 Value escape(Interpreter& i, const Value& v, Parameters& p) {
   p.finish();
-  std::string out;
-  for (char c : to_text(v)) {
+  HeapText out(i.heap());
+  for (char c : to_text(i.heap(), v)) {
     switch (c) {
       case '&':
         out += "&amp;";
@@ -325,7 +327,7 @@ Value escape(Interpreter& i, const Value& v, Parameters& p) {
         out += c;
     }
   }
-  return i.heap().text(std::move(out));
+  return std::move(out).value();
 }
 
 Value reverse(Interpreter& i, const Value& v, Parameters& p) {
@@ -389,10 +391,10 @@ const std::map<std::string, Filter, std::less<>>& filters() {
       {"first",
        [](Interpreter& i, const Value& v, Parameters& p) { return end_of(i, v, p, true); }},
       {"float",
-       [](Interpreter&, const Value& v, Parameters& p) {
+       [](Interpreter& i, const Value& v, Parameters& p) {
          const std::optional<Value> other = p.next("default");
          p.finish();
-         const std::optional<double> d = to_number(v);
+         const std::optional<double> d = to_number(i.heap(), v);
          return d ? Value::of(*d) : other.value_or(Value::of(0.0));
        }},
       {"indent", indent},
@@ -423,13 +425,13 @@ const std::map<std::string, Filter, std::less<>>& filters() {
       {"safe",
        [](Interpreter& i, const Value& v, Parameters& p) {
          p.finish();
-         return i.heap().text(to_text(v));
+         return i.heap().text(to_text(i.heap(), v));
        }},
       {"sort", sort},
       {"string",
        [](Interpreter& i, const Value& v, Parameters& p) {
          p.finish();
-         return i.heap().text(to_text(v));
+         return i.heap().text(to_text(i.heap(), v));
        }},
       {"sum", sum},
       {"title", of_text(title_text)},
@@ -449,10 +451,10 @@ Test of_kind(bool (*f)(const Value&)) {
 }
 
 Test compares(bool (*f)(int)) {
-  return [f](Interpreter&, const Value& v, Parameters& p) {
+  return [f](Interpreter& i, const Value& v, Parameters& p) {
     const Value other = p.required("other");
     p.finish();
-    return f(compare(v, other));
+    return f(compare(i.heap(), v, other));
   };
 }
 
@@ -465,16 +467,20 @@ Test divides(std::int64_t by, std::int64_t rest) {
   };
 }
 
-bool is_case(const Value& v, std::string (*f)(const std::string&)) {
-  const std::string s = to_text(v);
-  return f(s) == s && (upper_text(s) != s || lower_text(s) != s);
+Test is_case(std::string (*f)(const std::string&)) {
+  return [f](Interpreter& i, const Value& v, Parameters& p) {
+    p.finish();
+    const std::string s = to_text(i.heap(), v);
+    i.heap().step(s.size());
+    return f(s) == s && (upper_text(s) != s || lower_text(s) != s);
+  };
 }
 
 const std::map<std::string, Test, std::less<>>& tests() {
-  static const Test kEqual = [](Interpreter&, const Value& v, Parameters& p) {
+  static const Test kEqual = [](Interpreter& i, const Value& v, Parameters& p) {
     const Value other = p.required("other");
     p.finish();
-    return equal(v, other);
+    return equal(i.heap(), v, other);
   };
   static const Test kUnequal = [](Interpreter& i, const Value& v, Parameters& p) {
     return !kEqual(i, v, p);
@@ -522,22 +528,25 @@ const std::map<std::string, Test, std::less<>>& tests() {
          return v.is(Value::kString) || v.is_sequence() || v.is(Value::kDict) ||
                 v.is(Value::kUndefined);
        })},
-      {"lower", of_kind([](const Value& v) { return is_case(v, lower_text); })},
-      {"upper", of_kind([](const Value& v) { return is_case(v, upper_text); })},
+      {"lower", is_case(lower_text)},
+      {"upper", is_case(upper_text)},
       {"in",
        [](Interpreter& i, const Value& v, Parameters& p) {
          const Value where = p.required("seq");
          p.finish();
-         if (where.is(Value::kString)) return where.str().find(to_text(v)) != std::string::npos;
+         if (where.is(Value::kString)) {
+           i.heap().step(where.str().size());
+           return where.str().find(to_text(i.heap(), v)) != std::string::npos;
+         }
          const std::vector<Value> items = elements(i.heap(), where);
          return std::any_of(items.begin(), items.end(),
-                            [&](const Value& x) { return equal(x, v); });
+                            [&](const Value& x) { return equal(i.heap(), x, v); });
        }},
       {"sameas",
-       [](Interpreter&, const Value& v, Parameters& p) {
+       [](Interpreter& i, const Value& v, Parameters& p) {
          const Value other = p.required("other");
          p.finish();
-         return v.kind == other.kind && equal(v, other);
+         return v.kind == other.kind && equal(i.heap(), v, other);
        }},
   };
   return all;
@@ -555,6 +564,7 @@ Value Interpreter::filter(std::string_view name, const Value& v, Arguments& a) {
   }
   const auto it = filters().find(name);
   if (it == filters().end()) fail_value(fmt::format("there is no filter '{}' here", name));
+  if (v.is(Value::kString)) heap_.step(v.str().size());
   return it->second(*this, v, p);
 }
 

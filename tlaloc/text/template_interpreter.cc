@@ -74,7 +74,7 @@ Interpreter::Deeper::Deeper(Interpreter& i) : i_(i) {
 
 Interpreter::Interpreter(const std::string& name, const RenderLimits& limits,
                          std::optional<std::tm> now)
-    : name_(name), limits_(limits), heap_(limits.memory) {
+    : name_(name), limits_(limits), heap_(limits.memory, limits.steps) {
   add_globals(now);
 }
 
@@ -82,12 +82,12 @@ void Interpreter::add_globals(std::optional<std::tm> now) {
   auto add = [&](const char* name, std::function<Value(Interpreter&, Arguments&)> f) {
     set_global(name, heap_.function(name, std::move(f)));
   };
-  add("raise_exception", [](Interpreter&, Arguments& a) -> Value {
+  add("raise_exception", [](Interpreter& i, Arguments& a) -> Value {
     throw TemplateError("TL-TEMPLATE-004",
-                        to_text(Parameters("raise_exception", a).required("message")));
+                        to_text(i.heap(), Parameters("raise_exception", a).required("message")));
   });
   add("strftime_now", [now](Interpreter& i, Arguments& a) {
-    const std::string format = to_text(Parameters("strftime_now", a).required("format"));
+    const std::string format = to_text(i.heap(), Parameters("strftime_now", a).required("format"));
     std::tm time{};
     if (now) {
       time = *now;
@@ -141,15 +141,9 @@ void Interpreter::add_globals(std::optional<std::tm> now) {
   });
   add("namespace", [entries_of](Interpreter& i, Arguments& a) {
     auto* n = i.heap().make<TemplateNamespace>(256);
-    for (auto& [key, v] : entries_of(i, a, "namespace")) n->members[to_text(key)] = v;
+    for (auto& [key, v] : entries_of(i, a, "namespace")) n->members[to_text(i.heap(), key)] = v;
     return Value(Value::kNamespace, n);
   });
-}
-
-void Interpreter::step() {
-  if (++steps_ > limits_.steps) {
-    fail_limit(fmt::format("the template takes more than {} steps", limits_.steps));
-  }
 }
 
 void Interpreter::write(std::string_view s) {
@@ -198,7 +192,7 @@ Interpreter::Flow Interpreter::run(const Node& n, Frame& frame) {
       write(n.text);
       break;
     case Node::kPrint:
-      write(to_text(evaluate(*n.expr, frame)));
+      write(to_text(heap_, evaluate(*n.expr, frame)));
       break;
     case Node::kIf:
       for (const auto& [test, body] : n.branches) {
@@ -218,7 +212,7 @@ Interpreter::Flow Interpreter::run(const Node& n, Frame& frame) {
     }
     case Node::kFilterBlock: {
       const Value text = heap_.text(captured(n.body, *new_frame(frame)));
-      write(to_text(apply_filters(*n.filter, text, frame)));
+      write(to_text(heap_, apply_filters(*n.filter, text, frame)));
       break;
     }
     case Node::kMacro:
@@ -228,7 +222,7 @@ Interpreter::Flow Interpreter::run(const Node& n, Frame& frame) {
       const Value callee = evaluate(*n.expr->items[0], frame);
       Arguments a = arguments(n.expr->arguments, frame);
       a.named.emplace_back("caller", macro(n, frame));
-      write(to_text(call(callee, a)));
+      write(to_text(heap_, call(callee, a)));
       break;
     }
     case Node::kWith: {
@@ -456,9 +450,9 @@ Value Interpreter::evaluate_here(const Expr& e, Frame& frame) {
       return Value::of(true);
     }
     case Expr::kConcat: {
-      std::string text;
-      for (const ExprPtr& item : e.items) text += to_text(evaluate(*item, frame));
-      return heap_.text(std::move(text));
+      HeapText text(heap_);
+      for (const ExprPtr& item : e.items) append_text(text, evaluate(*item, frame));
+      return std::move(text).value();
     }
     case Expr::kCondition:
       if (truth(evaluate(*e.items[0], frame))) return evaluate(*e.items[1], frame);
@@ -520,14 +514,14 @@ Value Interpreter::attribute(const Value& v, const std::string& name) {
 
 Value Interpreter::item(const Value& v, const Value& index) {
   if (v.is(Value::kUndefined)) {
-    fail_value(fmt::format("[{}] of an {}", to_repr(index), kind_name(v)));
+    fail_value(fmt::format("[{}] of an {}", to_repr(heap_, index), kind_name(v)));
   }
   if (v.is(Value::kDict)) {
     if (index.is(Value::kString)) {
       if (const Value* found = v.dict().find(index.str())) return *found;
     } else {
       for (const auto& [key, value] : v.dict().entries) {
-        if (equal(key, index)) return value;
+        if (equal(heap_, key, index)) return value;
       }
     }
   } else if (v.is_sequence() && index.is_integer()) {
@@ -535,13 +529,13 @@ Value Interpreter::item(const Value& v, const Value& index) {
     const std::int64_t i = index.as_integer() < 0 ? index.as_integer() + size : index.as_integer();
     if (i >= 0 && i < size) return v.items()[static_cast<std::size_t>(i)];
   } else if (v.is(Value::kString) && index.is_integer()) {
-    const std::vector<std::string_view> chars = characters(v.str());
+    const Characters chars(heap_, v.str());
     const auto size = static_cast<std::int64_t>(chars.size());
     const std::int64_t i = index.as_integer() < 0 ? index.as_integer() + size : index.as_integer();
     if (i >= 0 && i < size) return heap_.text(std::string(chars[static_cast<std::size_t>(i)]));
   }
   if (index.is(Value::kString)) return attribute(v, index.str());
-  return heap_.undefined(fmt::format("[{}] of a {}", to_text(index), kind_name(v)));
+  return heap_.undefined(fmt::format("[{}] of a {}", to_text(heap_, index), kind_name(v)));
 }
 
 Value Interpreter::slice(const Value& v, const Expr& e, Frame& frame) {
@@ -554,8 +548,7 @@ Value Interpreter::slice(const Value& v, const Expr& e, Frame& frame) {
     parts[i] = part.as_integer();
   }
   if (!v.is_sequence() && !v.is(Value::kString)) fail_value("a slice of a " + kind_name(v));
-  const std::vector<std::string_view> chars =
-      v.is(Value::kString) ? characters(v.str()) : std::vector<std::string_view>();
+  const Characters chars(heap_, v.is(Value::kString) ? std::string_view(v.str()) : "");
   const auto size =
       static_cast<std::int64_t>(v.is(Value::kString) ? chars.size() : v.items().size());
   const std::int64_t by = parts[2].value_or(1);
@@ -567,17 +560,18 @@ Value Interpreter::slice(const Value& v, const Expr& e, Frame& frame) {
   };
   const std::int64_t begin = bound(parts[0], by > 0 ? 0 : size - 1);
   const std::int64_t end = bound(parts[1], by > 0 ? size : -1);
-  std::string text;
+  HeapText text(heap_);
   std::vector<Value> items;
   for (std::int64_t k = begin; by > 0 ? k < end : k > end;) {
     if (v.is(Value::kString)) {
       text += chars[static_cast<std::size_t>(k)];
     } else {
+      heap_.take(sizeof(Value));
       items.push_back(v.items()[static_cast<std::size_t>(k)]);
     }
     if (__builtin_add_overflow(k, by, &k)) break;
   }
-  return v.is(Value::kString) ? heap_.text(std::move(text)) : heap_.list(std::move(items), v.kind);
+  return v.is(Value::kString) ? std::move(text).value() : heap_.list(std::move(items), v.kind);
 }
 
 Value Interpreter::loop_member(const TemplateLoop& l, const std::string& name) {
@@ -605,11 +599,12 @@ Value Interpreter::loop_member(const TemplateLoop& l, const std::string& name) {
     });
   }
   if (name == "changed") {
-    return heap_.function("changed", [loop](Interpreter&, Arguments& a) {
+    return heap_.function("changed", [loop](Interpreter& i, Arguments& a) {
       const bool same = loop->has_changed &&
                         std::equal(loop->changed.begin(), loop->changed.end(), a.positional.begin(),
-                                   a.positional.end(),
-                                   [](const Value& x, const Value& y) { return equal(x, y); });
+                                   a.positional.end(), [&](const Value& x, const Value& y) {
+                                     return equal(i.heap(), x, y);
+                                   });
       loop->has_changed = true;
       loop->changed = a.positional;
       return Value::of(!same);
@@ -619,21 +614,22 @@ Value Interpreter::loop_member(const TemplateLoop& l, const std::string& name) {
 }
 
 bool Interpreter::compares(const std::string& op, const Value& a, const Value& b) {
-  if (op == "==") return equal(a, b);
-  if (op == "!=") return !equal(a, b);
+  if (op == "==") return equal(heap_, a, b);
+  if (op == "!=") return !equal(heap_, a, b);
   if (op == "in" || op == "not in") {
     bool found = false;
     if (b.is(Value::kString)) {
       if (!a.is(Value::kString)) fail_value("a " + kind_name(a) + " is looked for in a text");
+      heap_.step(b.str().size());
       found = b.str().find(a.str()) != std::string::npos;
     } else if (b.is(Value::kDict) && a.is(Value::kString)) {
       found = b.dict().find(a.str()) != nullptr;
     } else {
-      for (const Value& v : elements(heap_, b)) found = found || equal(v, a);
+      for (const Value& v : elements(heap_, b)) found = found || equal(heap_, v, a);
     }
     return found == (op == "in");
   }
-  const int order = compare(a, b);
+  const int order = compare(heap_, a, b);
   return op == "<" ? order < 0 : op == ">" ? order > 0 : op == "<=" ? order <= 0 : order >= 0;
 }
 
@@ -641,11 +637,13 @@ Value Interpreter::binary(const std::string& op, const Value& a, const Value& b)
   if (a.is_number() && b.is_number()) return arithmetic(op, a, b);
   if (op == "+") {
     if (a.is(Value::kString) && b.is(Value::kString)) {
-      heap_.take(a.str().size() + b.str().size());
-      return heap_.text(a.str() + b.str());
+      HeapText text(heap_);
+      (text += a.str()) += b.str();
+      return std::move(text).value();
     }
     if (a.is_sequence() && a.kind == b.kind) {
       std::vector<Value> items = elements(heap_, a);
+      heap_.take(b.items().size() * sizeof(Value));
       items.insert(items.end(), b.items().begin(), b.items().end());
       return heap_.list(std::move(items), a.kind);
     }
@@ -669,7 +667,7 @@ Value Interpreter::binary(const std::string& op, const Value& a, const Value& b)
           items.insert(items.end(), what.items().begin(), what.items().end());
         }
       }
-      return what.is(Value::kString) ? heap_.text(std::move(text))
+      return what.is(Value::kString) ? heap_.counted_text(std::move(text))
                                      : heap_.list(std::move(items), what.kind);
     }
   }

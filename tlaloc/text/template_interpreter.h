@@ -42,7 +42,7 @@ class Interpreter {
   Value attribute(const Value& value, const std::string& name);
   Value item(const Value& value, const Value& index);
   /// One unit of work. TL-TEMPLATE-003.
-  void step();
+  void step() { heap_.step(); }
 
  private:
   struct Frame {
@@ -90,19 +90,18 @@ class Interpreter {
   Frame globals_;
   std::string out_;
   std::vector<Range> generations_;
-  std::size_t steps_ = 0;
   int depth_ = 0, captures_ = 0;
 };
 
 /// A method of a text or dictionary, bound to it; undefined where there is none.
 Value method_of(Interpreter& interpreter, const Value& value, const std::string& name);
 /// As Python's json.dumps writes it, without escapes of what is not ASCII.
-std::string to_json(const Value& v, std::optional<std::string> indent,
-                    std::string_view item_separator, std::string_view key_separator,
-                    bool sort_keys);
+Value to_json(Heap& heap, const Value& v, std::optional<std::string> indent,
+              std::string_view item_separator, std::string_view key_separator, bool sort_keys);
 Value from_json(Heap& heap, const boost::json::value& v);
 /// a*b for integers and the like, which must fit 64 bits.
 Value arithmetic(const std::string& op, const Value& a, const Value& b);
-std::string python_strip(const std::string& s, const Value* chars, bool left, bool right);
+std::string python_strip(Heap& heap, const std::string& s, const Value* chars, bool left,
+                         bool right);
 
 }  // namespace tlaloc::text

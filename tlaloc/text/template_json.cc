@@ -11,8 +11,8 @@
 namespace tlaloc::text {
 namespace {
 
-std::string quoted(std::string_view s) {
-  std::string out = "\"";
+void append_quoted(HeapText& out, std::string_view s) {
+  out += '"';
   for (char c : s) {
     switch (c) {
       case '"':
@@ -44,19 +44,20 @@ std::string quoted(std::string_view s) {
         }
     }
   }
-  return out + '"';
+  out += '"';
 }
 
 class Writer {
  public:
-  Writer(std::optional<std::string> indent, std::string_view item, std::string_view key,
+  Writer(Heap& heap, std::optional<std::string> indent, std::string_view item, std::string_view key,
          bool sorted)
-      : indent_(std::move(indent)), item_(item), key_(key), sorted_(sorted) {}
+      : out(heap), indent_(std::move(indent)), item_(item), key_(key), sorted_(sorted) {}
 
-  std::string out;
+  HeapText out;
 
   void write(const Value& v, int depth = 0) {
     if (depth > 100) fail_limit("a value nested too deep");
+    out.heap().step();
     switch (v.kind) {
       case Value::kNone:
         out += "null";
@@ -73,7 +74,7 @@ class Writer {
                                       : float_text(v.number);
         return;
       case Value::kString:
-        out += quoted(v.str());
+        append_quoted(out, v.str());
         return;
       case Value::kList:
       case Value::kTuple:
@@ -105,8 +106,8 @@ class Writer {
     std::vector<const std::pair<Value, Value>*> entries;
     for (const auto& e : d.entries) entries.push_back(&e);
     if (sorted_) {
-      std::stable_sort(entries.begin(), entries.end(), [](const auto* a, const auto* b) {
-        return compare(a->first, b->first) < 0;
+      std::stable_sort(entries.begin(), entries.end(), [&](const auto* a, const auto* b) {
+        return compare(out.heap(), a->first, b->first) < 0;
       });
     }
     out += '{';
@@ -115,7 +116,7 @@ class Writer {
       separate(more, depth + 1);
       more = true;
       if (e->first.is(Value::kString)) {
-        out += quoted(e->first.str());
+        append_quoted(out, e->first.str());
       } else if (e->first.is(Value::kTuple)) {
         fail_value("a tuple as a key has no JSON");
       } else {
@@ -148,12 +149,11 @@ class Writer {
 
 }  // namespace
 
-std::string to_json(const Value& v, std::optional<std::string> indent,
-                    std::string_view item_separator, std::string_view key_separator,
-                    bool sort_keys) {
-  Writer writer(std::move(indent), item_separator, key_separator, sort_keys);
+Value to_json(Heap& heap, const Value& v, std::optional<std::string> indent,
+              std::string_view item_separator, std::string_view key_separator, bool sort_keys) {
+  Writer writer(heap, std::move(indent), item_separator, key_separator, sort_keys);
   writer.write(v);
-  return std::move(writer.out);
+  return std::move(writer.out).value();
 }
 
 Value from_json(Heap& heap, const boost::json::value& v) {

@@ -32,7 +32,8 @@ Method strip(bool left, bool right) {
     const std::optional<Value> chars = p.next("chars");
     p.finish();
     const bool given = chars && !chars->is(Value::kNone);
-    return i.heap().text(python_strip(self.str(), given ? &*chars : nullptr, left, right));
+    return i.heap().text(
+        python_strip(i.heap(), self.str(), given ? &*chars : nullptr, left, right));
   };
 }
 
@@ -43,8 +44,9 @@ Method split(bool from_right) {
     p.finish();
     const std::int64_t limit = most && most->is_integer() ? most->as_integer() : -1;
     const bool given = separator && !separator->is(Value::kNone);
-    return strings(i, given ? split_at(self.str(), text_of(*separator, "split"), limit, from_right)
-                            : split_at_space(self.str(), limit, from_right));
+    return strings(
+        i, given ? split_at(i.heap(), self.str(), text_of(*separator, "split"), limit, from_right)
+                 : split_at_space(i.heap(), self.str(), limit, from_right));
   };
 }
 
@@ -133,7 +135,7 @@ const std::map<std::string, Method, std::less<>>& text_methods() {
        [](Interpreter& i, const Value& self, Parameters& p) {
          const std::optional<Value> keep = p.next("keepends");
          p.finish();
-         return strings(i, split_lines(self.str(), keep && truth(*keep)));
+         return strings(i, split_lines(i.heap(), self.str(), keep && truth(*keep)));
        }},
       {"startswith", starts(true)},
       {"endswith", starts(false)},
@@ -171,19 +173,18 @@ const std::map<std::string, Method, std::less<>>& text_methods() {
          const std::string to = text_of(p.required("new"), "replace");
          const std::optional<Value> most = p.next("count");
          p.finish();
-         return i.heap().text(
-             replaced_text(i.heap(), self.str(), from, to, most ? most->as_integer() : -1));
+         return replaced_text(i.heap(), self.str(), from, to, most ? most->as_integer() : -1);
        }},
       {"join",
        [](Interpreter& i, const Value& self, Parameters& p) {
          const std::vector<Value> items = elements(i.heap(), p.required("iterable"));
          p.finish();
-         std::string out;
+         HeapText out(i.heap());
          for (std::size_t k = 0; k < items.size(); ++k) {
            if (k > 0) out += self.str();
            out += text_of(items[k], "join");
          }
-         return i.heap().text(std::move(out));
+         return std::move(out).value();
        }},
   };
   return methods;
@@ -213,12 +214,12 @@ const std::map<std::string, Method, std::less<>>& dict_methods() {
          return i.heap().list(std::move(out));
        }},
       {"get",
-       [](Interpreter&, const Value& self, Parameters& p) {
+       [](Interpreter& i, const Value& self, Parameters& p) {
          const Value key = p.required("key");
          const std::optional<Value> otherwise = p.next("default");
          p.finish();
          for (const auto& [k, v] : self.dict().entries) {
-           if (equal(k, key)) return v;
+           if (equal(i.heap(), k, key)) return v;
          }
          return otherwise.value_or(Value::none());
        }},
@@ -234,21 +235,22 @@ const std::map<std::string, Method, std::less<>>& dict_methods() {
 const std::map<std::string, Method, std::less<>>& list_methods() {
   static const std::map<std::string, Method, std::less<>> methods{
       {"index",
-       [](Interpreter&, const Value& self, Parameters& p) {
+       [](Interpreter& i, const Value& self, Parameters& p) {
          const Value what = p.required("value");
          p.finish();
          for (std::size_t k = 0; k < self.items().size(); ++k) {
-           if (equal(self.items()[k], what)) return Value::of(static_cast<std::int64_t>(k));
+           if (equal(i.heap(), self.items()[k], what))
+             return Value::of(static_cast<std::int64_t>(k));
          }
          fail_value("the value that index looks for is not there");
        }},
       {"count",
-       [](Interpreter&, const Value& self, Parameters& p) {
+       [](Interpreter& i, const Value& self, Parameters& p) {
          const Value what = p.required("value");
          p.finish();
          return Value::of(static_cast<std::int64_t>(
              std::count_if(self.items().begin(), self.items().end(),
-                           [&](const Value& v) { return equal(v, what); })));
+                           [&](const Value& v) { return equal(i.heap(), v, what); })));
        }},
   };
   return methods;
@@ -282,6 +284,7 @@ Value method_of(Interpreter& interpreter, const Value& self, const std::string& 
   const Method& method = it->second;
   return interpreter.heap().function(name, [&method, self, name](Interpreter& i, Arguments& a) {
     Parameters p(name, a);
+    if (self.is(Value::kString)) i.heap().step(self.str().size());
     return method(i, self, p);
   });
 }

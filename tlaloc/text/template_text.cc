@@ -53,20 +53,18 @@ std::string upper_text(const std::string& s) {
 
 std::string lower_text(const std::string& s) {
   std::string out;
-  const std::vector<std::string_view> chars = characters(s);
-  for (std::size_t i = 0; i < chars.size(); ++i) {
-    const char* p = chars[i].data();
+  auto cased = [](char32_t c) { return (CharClasses::get()[c] & (kUpper | kLower)) != 0; };
+  bool after_cased = false;
+  for (const char *p = s.data(), *end = p + s.size(); p != end;) {
     const char32_t c = next_char(p);
+    const char* next = p;
     // A sigma at the end of a word has a form of its own.
-    auto cased = [&](std::size_t k) {
-      const char* q = chars[k].data();
-      return (CharClasses::get()[next_char(q)] & (kUpper | kLower)) != 0;
-    };
-    if (c == 0x3A3 && i > 0 && cased(i - 1) && (i + 1 == chars.size() || !cased(i + 1))) {
+    if (c == 0x3A3 && after_cased && (next == end || !cased(next_char(next)))) {
       append_char(out, 0x3C2);
     } else {
       append_lower(out, c);
     }
+    after_cased = cased(c);
   }
   return out;
 }
@@ -92,7 +90,7 @@ bool is_digit(char32_t c) {
          c == 0xB3 || c == 0xB9;
 }
 
-std::vector<std::string> split_at(std::string_view s, std::string_view separator,
+std::vector<std::string> split_at(Heap& heap, std::string_view s, std::string_view separator,
                                   std::int64_t limit, bool from_right) {
   if (separator.empty()) fail_value("an empty separator");
   std::vector<std::string> parts;
@@ -100,6 +98,7 @@ std::vector<std::string> split_at(std::string_view s, std::string_view separator
     const std::size_t at = from_right ? s.rfind(separator) : s.find(separator);
     if (at == s.npos) break;
     const std::size_t after = at + separator.size();
+    heap.take(sizeof(std::string));
     parts.emplace_back(from_right ? s.substr(after) : s.substr(0, at));
     s = from_right ? s.substr(0, at) : s.substr(after);
     --limit;
@@ -109,8 +108,9 @@ std::vector<std::string> split_at(std::string_view s, std::string_view separator
   return parts;
 }
 
-std::vector<std::string> split_at_space(std::string_view s, std::int64_t limit, bool from_right) {
-  const std::vector<std::string_view> chars = characters(s);
+std::vector<std::string> split_at_space(Heap& heap, std::string_view s, std::int64_t limit,
+                                        bool from_right) {
+  const Characters chars(heap, s);
   auto is_space = [&](std::size_t i) {
     const char* p = chars[i].data();
     return is_python_space(next_char(p));
@@ -130,6 +130,7 @@ std::vector<std::string> split_at_space(std::string_view s, std::int64_t limit, 
   for (; limit != 0; --limit) {
     skip();
     if (begin == end) break;
+    heap.take(sizeof(std::string));
     std::size_t at = from_right ? end : begin;
     while (from_right ? at > begin && !is_space(at - 1) : at < end && !is_space(at)) {
       from_right ? --at : ++at;
@@ -143,11 +144,11 @@ std::vector<std::string> split_at_space(std::string_view s, std::int64_t limit, 
   return parts;
 }
 
-std::vector<std::string> split_lines(std::string_view s, bool keep_ends) {
+std::vector<std::string> split_lines(Heap& heap, std::string_view s, bool keep_ends) {
   std::vector<std::string> lines;
   std::string line;
   bool open = false;
-  const std::vector<std::string_view> chars = characters(s);
+  const Characters chars(heap, s);
   for (std::size_t i = 0; i < chars.size(); ++i) {
     const char* p = chars[i].data();
     const char32_t c = next_char(p);
@@ -163,6 +164,7 @@ std::vector<std::string> split_lines(std::string_view s, bool keep_ends) {
       ++i;
       if (keep_ends) line += '\n';
     }
+    heap.take(sizeof(std::string));
     lines.push_back(std::move(line));
     line.clear();
     open = false;
@@ -171,34 +173,33 @@ std::vector<std::string> split_lines(std::string_view s, bool keep_ends) {
   return lines;
 }
 
-std::string replaced_text(Heap& heap, std::string_view s, std::string_view from,
-                          std::string_view to, std::int64_t most) {
-  std::string out;
+Value replaced_text(Heap& heap, std::string_view s, std::string_view from, std::string_view to,
+                    std::int64_t most) {
+  HeapText out(heap);
   if (from.empty()) {
     // Between all characters.
-    for (std::string_view c : characters(s)) {
+    for (std::string_view c : Characters(heap, s)) {
       if (most != 0) {
-        heap.take(to.size());
         out += to;
         --most;
       }
       out += c;
     }
     if (most != 0) out += to;
-    return out;
+    return std::move(out).value();
   }
   std::size_t done = 0;
   for (std::size_t at; most != 0 && (at = s.find(from, done)) != s.npos; --most) {
-    heap.take(to.size());
     out += s.substr(done, at - done);
     out += to;
     done = at + from.size();
   }
   out += s.substr(done);
-  return out;
+  return std::move(out).value();
 }
 
-std::string python_strip(const std::string& s, const Value* chars, bool left, bool right) {
+std::string python_strip(Heap& heap, const std::string& s, const Value* chars, bool left,
+                         bool right) {
   if (chars == nullptr) {
     std::string_view v = s;
     if (right) v = v.substr(0, strip_end(v));
@@ -210,7 +211,7 @@ std::string python_strip(const std::string& s, const Value* chars, bool left, bo
     return std::string(v);
   }
   if (!chars->is(Value::kString)) fail_value("strip takes a text");
-  const std::vector<std::string_view> set = characters(chars->str()), all = characters(s);
+  const Characters set(heap, chars->str()), all(heap, s);
   auto in_set = [&](std::string_view c) {
     return std::find(set.begin(), set.end(), c) != set.end();
   };

@@ -17,11 +17,12 @@ std::string title_text(const std::string& s);
 std::string capitalized_text(const std::string& s);
 bool is_digit(char32_t c);
 /// At most `limit` cuts, if that is not negative.
-std::vector<std::string> split_at(std::string_view s, std::string_view separator,
+std::vector<std::string> split_at(Heap& heap, std::string_view s, std::string_view separator,
                                   std::int64_t limit, bool from_right);
-std::vector<std::string> split_at_space(std::string_view s, std::int64_t limit, bool from_right);
-std::vector<std::string> split_lines(std::string_view s, bool keep_ends);
-std::string replaced_text(Heap& heap, std::string_view s, std::string_view from,
-                          std::string_view to, std::int64_t most);
+std::vector<std::string> split_at_space(Heap& heap, std::string_view s, std::int64_t limit,
+                                        bool from_right);
+std::vector<std::string> split_lines(Heap& heap, std::string_view s, bool keep_ends);
+Value replaced_text(Heap& heap, std::string_view s, std::string_view from, std::string_view to,
+                    std::int64_t most);
 
 }  // namespace tlaloc::text

@@ -35,10 +35,11 @@ bool is_printable(char32_t c) {
   }
 }
 
-std::string quoted(std::string_view s) {
+void append_quoted(HeapText& out, std::string_view s) {
   const char quote = s.find('\'') != s.npos && s.find('"') == s.npos ? '"' : '\'';
-  std::string out(1, quote);
+  out += quote;
   for (const char *p = s.data(), *end = p + s.size(); p != end;) {
+    const char* const first = p;
     const char32_t c = next_char(p);
     if (c == static_cast<unsigned char>(quote) || c == '\\') {
       out += '\\';
@@ -50,7 +51,7 @@ std::string quoted(std::string_view s) {
     } else if (c == '\t') {
       out += "\\t";
     } else if (is_printable(c)) {
-      append_char(out, c);
+      out += std::string_view(first, static_cast<std::size_t>(p - first));
     } else if (c < 0x100) {
       out += fmt::format("\\x{:02x}", static_cast<unsigned>(c));
     } else if (c < 0x10000) {
@@ -59,7 +60,62 @@ std::string quoted(std::string_view s) {
       out += fmt::format("\\U{:08x}", static_cast<unsigned>(c));
     }
   }
-  return out + quote;
+  out += quote;
+}
+
+void append_repr(HeapText& out, const Value& v, int depth) {
+  check_depth(depth);
+  out.heap().step();
+  switch (v.kind) {
+    case Value::kUndefined:
+      out += "Undefined";
+      return;
+    case Value::kNone:
+      out += "None";
+      return;
+    case Value::kBool:
+      out += v.boolean ? "True" : "False";
+      return;
+    case Value::kInteger:
+      out += std::to_string(v.integer);
+      return;
+    case Value::kFloat:
+      out += float_text(v.number);
+      return;
+    case Value::kString:
+      append_quoted(out, v.str());
+      return;
+    case Value::kList:
+    case Value::kTuple: {
+      const bool list = v.is(Value::kList);
+      out += list ? '[' : '(';
+      for (std::size_t i = 0; i < v.items().size(); ++i) {
+        if (i > 0) out += ", ";
+        append_repr(out, v.items()[i], depth + 1);
+      }
+      if (!list && v.items().size() == 1) out += ',';
+      out += list ? ']' : ')';
+      return;
+    }
+    case Value::kDict: {
+      out += '{';
+      bool more = false;
+      for (const auto& [key, value] : v.dict().entries) {
+        if (more) out += ", ";
+        more = true;
+        append_repr(out, key, depth + 1);
+        out += ": ";
+        append_repr(out, value, depth + 1);
+      }
+      out += '}';
+      return;
+    }
+    case Value::kFunction:
+    case Value::kNamespace:
+    case Value::kLoop:
+      break;
+  }
+  fail_value("a " + kind_name(v) + " has no text");
 }
 
 }  // namespace
@@ -78,6 +134,14 @@ const Value* TemplateDict::find(std::string_view key) const {
 void fail_value(const std::string& message) { throw TemplateError("TL-TEMPLATE-002", message); }
 void fail_limit(const std::string& message) { throw TemplateError("TL-TEMPLATE-003", message); }
 
+void Heap::step(std::size_t bytes) {
+  // What a step takes a processor that reads so many bytes.
+  constexpr std::size_t kBytes = 4096;
+  const std::size_t n = 1 + bytes / kBytes;
+  if (n > steps_left_) fail_limit(fmt::format("the template takes more than {} steps", steps_));
+  steps_left_ -= n;
+}
+
 Value Heap::dict(std::vector<std::pair<Value, Value>> entries) {
   take(entries.size() * (2 * sizeof(Value) + 64) + 128);
   auto o = std::make_unique<TemplateDict>();
@@ -92,7 +156,7 @@ Value Heap::dict(std::vector<std::pair<Value, Value>> entries) {
       fail_value("a " + kind_name(key) + " can't be a key");
     } else {
       const auto it = std::find_if(o->entries.begin(), o->entries.end(),
-                                   [&](const auto& e) { return equal(e.first, key); });
+                                   [&](const auto& e) { return equal(*this, e.first, key); });
       if (it != o->entries.end()) {
         it->second = value;
         continue;
@@ -129,8 +193,9 @@ bool truth(const Value& v) {
   return true;
 }
 
-bool equal(const Value& a, const Value& b, int depth) {
+bool equal(Heap& heap, const Value& a, const Value& b, int depth) {
   check_depth(depth);
+  heap.step();
   if (a.is_number() && b.is_number()) {
     return a.is_integer() && b.is_integer() ? a.as_integer() == b.as_integer()
                                             : a.as_number() == b.as_number();
@@ -141,16 +206,24 @@ bool equal(const Value& a, const Value& b, int depth) {
     case Value::kNone:
       return true;
     case Value::kString:
+      if (a.str().size() != b.str().size()) return false;
+      heap.step(a.str().size());
       return a.str() == b.str();
     case Value::kList:
     case Value::kTuple:
-      return std::equal(a.items().begin(), a.items().end(), b.items().begin(), b.items().end(),
-                        [&](const Value& x, const Value& y) { return equal(x, y, depth + 1); });
+      return std::equal(
+          a.items().begin(), a.items().end(), b.items().begin(), b.items().end(),
+          [&](const Value& x, const Value& y) { return equal(heap, x, y, depth + 1); });
     case Value::kDict: {
       const auto &x = a.dict().entries, &y = b.dict().entries;
       return x.size() == y.size() && std::all_of(x.begin(), x.end(), [&](const auto& e) {
+               if (e.first.is(Value::kString)) {
+                 const Value* other = b.dict().find(e.first.str());
+                 return other != nullptr && equal(heap, e.second, *other, depth + 1);
+               }
                return std::any_of(y.begin(), y.end(), [&](const auto& f) {
-                 return equal(e.first, f.first, depth + 1) && equal(e.second, f.second, depth + 1);
+                 return equal(heap, e.first, f.first, depth + 1) &&
+                        equal(heap, e.second, f.second, depth + 1);
                });
              });
     }
@@ -159,18 +232,24 @@ bool equal(const Value& a, const Value& b, int depth) {
   }
 }
 
-int compare(const Value& a, const Value& b, int depth) {
+int compare(Heap& heap, const Value& a, const Value& b, int depth) {
   check_depth(depth);
+  heap.step();
   auto sign = [](auto x, auto y) { return x < y ? -1 : x > y ? 1 : 0; };
   if (a.is_number() && b.is_number()) {
     return a.is_integer() && b.is_integer() ? sign(a.as_integer(), b.as_integer())
                                             : sign(a.as_number(), b.as_number());
   }
-  if (a.is(Value::kString) && b.is(Value::kString)) return sign(a.str().compare(b.str()), 0);
+  if (a.is(Value::kString) && b.is(Value::kString)) {
+    heap.step(std::min(a.str().size(), b.str().size()));
+    return sign(a.str().compare(b.str()), 0);
+  }
   if (a.is_sequence() && a.kind == b.kind) {
     const std::size_t n = std::min(a.items().size(), b.items().size());
     for (std::size_t i = 0; i < n; ++i) {
-      if (!equal(a.items()[i], b.items()[i])) return compare(a.items()[i], b.items()[i], depth + 1);
+      if (!equal(heap, a.items()[i], b.items()[i])) {
+        return compare(heap, a.items()[i], b.items()[i], depth + 1);
+      }
     }
     return sign(a.items().size(), b.items().size());
   }
@@ -195,52 +274,25 @@ std::string float_text(double d) {
   return out;
 }
 
-std::string to_text(const Value& v) {
-  if (v.is(Value::kString)) return v.str();
-  if (v.is(Value::kUndefined)) return "";
-  return to_repr(v);
+void append_text(HeapText& out, const Value& v) {
+  if (v.is(Value::kString)) {
+    out += v.str();
+  } else if (!v.is(Value::kUndefined)) {
+    append_repr(out, v, 0);
+  }
 }
 
-std::string to_repr(const Value& v, int depth) {
-  check_depth(depth);
-  switch (v.kind) {
-    case Value::kUndefined:
-      return "Undefined";
-    case Value::kNone:
-      return "None";
-    case Value::kBool:
-      return v.boolean ? "True" : "False";
-    case Value::kInteger:
-      return std::to_string(v.integer);
-    case Value::kFloat:
-      return float_text(v.number);
-    case Value::kString:
-      return quoted(v.str());
-    case Value::kList:
-    case Value::kTuple: {
-      const bool list = v.is(Value::kList);
-      std::string out = list ? "[" : "(";
-      for (std::size_t i = 0; i < v.items().size(); ++i) {
-        if (i > 0) out += ", ";
-        out += to_repr(v.items()[i], depth + 1);
-      }
-      if (!list && v.items().size() == 1) out += ",";
-      return out + (list ? "]" : ")");
-    }
-    case Value::kDict: {
-      std::string out = "{";
-      for (const auto& [key, value] : v.dict().entries) {
-        if (out.size() > 1) out += ", ";
-        out += to_repr(key, depth + 1) + ": " + to_repr(value, depth + 1);
-      }
-      return out + "}";
-    }
-    case Value::kFunction:
-    case Value::kNamespace:
-    case Value::kLoop:
-      break;
-  }
-  fail_value("a " + kind_name(v) + " has no text");
+std::string to_text(Heap& heap, const Value& v) {
+  if (v.is(Value::kString)) return v.str();
+  HeapText out(heap);
+  append_text(out, v);
+  return std::move(out).text();
+}
+
+std::string to_repr(Heap& heap, const Value& v) {
+  HeapText out(heap);
+  append_repr(out, v, 0);
+  return std::move(out).text();
 }
 
 std::string kind_name(const Value& v) {
@@ -275,14 +327,16 @@ std::string kind_name(const Value& v) {
   return "value";
 }
 
-std::vector<std::string_view> characters(std::string_view s) {
-  std::vector<std::string_view> out;
-  for (std::size_t i = 0; i < s.size();) {
-    const std::size_t n = length_of(s[i]);
-    out.push_back(s.substr(i, n));
-    i += n;
+Characters::Characters(Heap& heap, std::string_view s) : heap_(heap), counted_(0) {
+  const auto n = static_cast<std::size_t>(
+      std::count_if(s.begin(), s.end(), [](char c) { return !is_continuation(c); }));
+  heap.step(s.size());
+  heap.take(n * sizeof(std::string_view));
+  counted_ = n * sizeof(std::string_view);
+  all_.reserve(n);
+  for (std::size_t i = 0; i < s.size(); i += all_.back().size()) {
+    all_.push_back(s.substr(i, length_of(s[i])));
   }
-  return out;
 }
 
 std::vector<Value> elements(Heap& heap, const Value& v) {
@@ -295,10 +349,14 @@ std::vector<Value> elements(Heap& heap, const Value& v) {
       heap.take(v.items().size() * sizeof(Value));
       return v.items();
     case Value::kDict:
+      heap.take(v.dict().entries.size() * sizeof(Value));
       for (const auto& [key, value] : v.dict().entries) out.push_back(key);
       return out;
     case Value::kString:
-      for (std::string_view c : characters(v.str())) out.push_back(heap.text(std::string(c)));
+      for (std::string_view c : Characters(heap, v.str())) {
+        heap.take(sizeof(Value));
+        out.push_back(heap.text(std::string(c)));
+      }
       return out;
     default:
       fail_value("a " + kind_name(v) + " can't be looped over");

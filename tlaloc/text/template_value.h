@@ -128,12 +128,18 @@ struct TemplateError : std::runtime_error {
 [[noreturn]] void fail_value(const std::string& message);
 [[noreturn]] void fail_limit(const std::string& message);
 
-/// Owns values, and counts what they take.
+/// Owns values, and counts what they take, and the work that is done with them.
 class Heap {
  public:
-  explicit Heap(std::size_t limit) : left_(limit) {}
+  Heap(std::size_t memory, std::size_t steps)
+      : memory_left_(memory), steps_(steps), steps_left_(steps) {}
   Value text(std::string s) {
-    take(s.size() + 64);
+    take(s.size());
+    return counted_text(std::move(s));
+  }
+  /// Of a text whose bytes are counted already.
+  Value counted_text(std::string s) {
+    take(64);
     return keep(Value::kString, std::make_unique<TemplateString>(std::move(s)));
   }
   Value list(std::vector<Value> items, Value::Kind kind = Value::kList) {
@@ -164,9 +170,12 @@ class Heap {
   }
   /// TL-TEMPLATE-003 where so much more does not fit.
   void take(std::size_t bytes) {
-    if (bytes > left_) fail_limit("the template makes values beyond the limit of memory");
-    left_ -= bytes;
+    if (bytes > memory_left_) fail_limit("the template makes values beyond the limit of memory");
+    memory_left_ -= bytes;
   }
+  void give_back(std::size_t bytes) { memory_left_ += bytes; }
+  /// One unit of work, or one for each so many `bytes` that are read. TL-TEMPLATE-003.
+  void step(std::size_t bytes = 0);
 
  private:
   Value keep(Value::Kind kind, std::unique_ptr<TemplateObject> o) {
@@ -174,23 +183,60 @@ class Heap {
     return Value(kind, objects_.back().get());
   }
   std::deque<std::unique_ptr<TemplateObject>> objects_;
-  std::size_t left_;
+  std::size_t memory_left_, steps_, steps_left_;
 };
 
-// Python's rules for values.
+/// A text that grows, and is counted while it does.
+class HeapText {
+ public:
+  explicit HeapText(Heap& heap) : heap_(heap) {}
+  HeapText& operator+=(std::string_view s) {
+    heap_.take(s.size());
+    text_ += s;
+    return *this;
+  }
+  HeapText& operator+=(char c) { return *this += std::string_view(&c, 1); }
+  Heap& heap() const { return heap_; }
+  std::string text() && { return std::move(text_); }
+  Value value() && { return heap_.counted_text(std::move(text_)); }
+
+ private:
+  Heap& heap_;
+  std::string text_;
+};
+
+/// The characters of a text, and where they start; counted as long as they are there.
+class Characters {
+ public:
+  Characters(Heap& heap, std::string_view s);
+  ~Characters() { heap_.give_back(counted_); }
+  Characters(const Characters&) = delete;
+  Characters& operator=(const Characters&) = delete;
+  std::size_t size() const { return all_.size(); }
+  std::string_view operator[](std::size_t i) const { return all_[i]; }
+  auto begin() const { return all_.begin(); }
+  auto end() const { return all_.end(); }
+
+ private:
+  Heap& heap_;
+  std::size_t counted_;
+  std::vector<std::string_view> all_;
+};
+
+// Python's rules for values. Shared lists unfold to far more than they take, so each element of
+// what is looked at is a step.
 bool truth(const Value& v);
-bool equal(const Value& a, const Value& b, int depth = 0);
+bool equal(Heap& heap, const Value& a, const Value& b, int depth = 0);
 /// Below 0, 0, above 0; fails for values without an order.
-int compare(const Value& a, const Value& b, int depth = 0);
+int compare(Heap& heap, const Value& a, const Value& b, int depth = 0);
 /// str(v) and repr(v).
-std::string to_text(const Value& v);
-std::string to_repr(const Value& v, int depth = 0);
+std::string to_text(Heap& heap, const Value& v);
+std::string to_repr(Heap& heap, const Value& v);
+void append_text(HeapText& out, const Value& v);
 std::string float_text(double d);
 std::string kind_name(const Value& v);
 /// The elements of what can be looped over.
 std::vector<Value> elements(Heap& heap, const Value& v);
-/// The characters of a text, and where they start.
-std::vector<std::string_view> characters(std::string_view s);
 std::size_t length(const Value& v);
 
 }  // namespace tlaloc::text

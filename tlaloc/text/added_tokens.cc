@@ -42,7 +42,7 @@ TokenFinder::TokenFinder(const std::vector<const AddedToken*>& tokens,
   nodes_.emplace_back();
   for (std::size_t node = 0; node < parts.size(); ++node) {
     auto [first, last, depth] = parts[node];
-    while (first < last && contents[order[first]].size() == depth) {
+    if (first < last && contents[order[first]].size() == depth) {
       nodes_[node].token = static_cast<std::int32_t>(order[first++]);
     }
     nodes_[node].first_edge = static_cast<std::uint32_t>(edges_.size());

@@ -26,7 +26,8 @@ class TokenFinder {
     const AddedToken* token;  // null for what lies between
   };
 
-  /// `contents[i]` is what to look for in place of `tokens[i]`; both must stay.
+  /// `contents[i]` is what to look for in place of `tokens[i]`; no two are the same. The tokens
+  /// must stay.
   TokenFinder(const std::vector<const AddedToken*>& tokens, std::vector<std::string> contents);
   /// The text in parts, in order; those that are empty are left out. With `no_special`, special
   /// tokens are text like any other.

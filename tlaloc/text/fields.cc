@@ -8,8 +8,11 @@
 namespace tlaloc::text {
 
 void throw_malformed(const std::string& path, const std::string& message) {
-  throw UserError(
-      {"TL-TOKENIZER-001", "tokenizer", path + ": " + message, "get the file again", {}});
+  throw UserError({"TL-TOKENIZER-001",
+                   "tokenizer",
+                   path + ": " + message,
+                   "correct the file, or write it anew with the program that made it",
+                   {}});
 }
 
 void throw_unsupported(const std::string& path, const std::string& message,

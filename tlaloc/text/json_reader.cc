@@ -5,6 +5,7 @@
 #include <boost/json/basic_parser_impl.hpp>
 #include <boost/json/value_stack.hpp>
 #include <charconv>
+#include <set>
 
 #include "tlaloc/base/error.h"
 
@@ -17,6 +18,8 @@ using boost::json::string_view;
 // What stands outside of the two large lists is small: a thousand added tokens have seven values
 // each.
 constexpr std::size_t kMostValues = 4'000'000;
+// What the package's own reader takes.
+constexpr std::size_t kMostDepth = 127;
 
 /// What the parser calls. Lists are read while nothing else is, so one of them at a time.
 class Handler {
@@ -35,12 +38,17 @@ class Handler {
   bool on_object_begin(error_code&) {
     if (list_ != List::kNone) return refuse("an object in a list of tokens or merges");
     ++depth_;
-    if (depth_ == 3 && starts(List::kVocabObject, "vocab")) document.has_vocab = true;
+    if (depth_ == 3 && starts(List::kVocabObject, "vocab")) {
+      document.has_vocab = true;
+    } else {
+      keys_.emplace_back();
+    }
     return true;
   }
   bool on_object_end(std::size_t n, error_code&) {
     --depth_;
     if (list_ == List::kVocabObject) return end_list();
+    keys_.pop_back();
     stack_.push_object(n);
     return count();
   }
@@ -52,7 +60,7 @@ class Handler {
                                                         : refuse("a list in tokens or merges");
     }
     if (depth_ != 3) return true;
-    if (starts(List::kVocabList, "vocab")) document.has_vocab = true;
+    if (starts(List::kVocabList, "vocab")) document.has_vocab = document.vocab_is_list = true;
     if (starts(List::kMerges, "merges")) document.has_merges = true;
     return true;
   }
@@ -75,6 +83,9 @@ class Handler {
     if (list_ == List::kVocabObject) {
       document.tokens.add(buffer_);
     } else {
+      if (!keys_.back().insert(buffer_).second) {
+        return refuse(fmt::format("an object with the key '{}' twice", buffer_));
+      }
       if (depth_ == 1) section_ = buffer_;
       if (depth_ == 2) field_ = buffer_;
       stack_.push_key(buffer_);
@@ -176,8 +187,7 @@ class Handler {
     return ++values_ <= kMostValues ? true : refuse("more values than a tokenizer has");
   }
   bool starts(List list, std::string_view field) {
-    const bool has = list == List::kMerges ? document.has_merges : document.has_vocab;
-    if (section_ != "model" || field_ != field || has) return false;
+    if (section_ != "model" || field_ != field) return false;
     list_ = list;
     return true;
   }
@@ -212,6 +222,7 @@ class Handler {
 
   boost::json::value_stack stack_;
   std::string buffer_, section_, field_;
+  std::vector<std::set<std::string>> keys_;  // of the objects that are open
   List list_ = List::kNone;
   int depth_ = 0, items_ = 0;
   std::size_t values_ = 0;
@@ -220,7 +231,9 @@ class Handler {
 }  // namespace
 
 TokenizerDocument read_tokenizer_document(std::string_view json, const std::string& name) {
-  boost::json::basic_parser<Handler> parser{boost::json::parse_options{}};
+  boost::json::parse_options options;
+  options.max_depth = kMostDepth;
+  boost::json::basic_parser<Handler> parser{options};
   error_code error;
   std::size_t read = parser.write_some(false, json.data(), json.size(), error);
   if (!error && read < json.size() && parser.handler().refusal.empty()) {
@@ -232,10 +245,18 @@ TokenizerDocument read_tokenizer_document(std::string_view json, const std::stri
   Place place{name, 1, static_cast<int>(before.size() - line_start) + 1};
   for (char c : before) place.line += c == '\n';
   const std::string& refusal = parser.handler().refusal;
-  throw UserError(
-      {"TL-TOKENIZER-001", "tokenizer",
-       refusal.empty() ? "the file is no JSON: " + error.message() : "the file has " + refusal,
-       "get the file again", place});
+  if (!refusal.empty()) {
+    throw UserError({"TL-TOKENIZER-001", "tokenizer", "the file has " + refusal,
+                     "save the tokenizer with the package tokenizers, which writes no such thing",
+                     place});
+  }
+  if (error == boost::json::error::too_deep) {
+    throw UserError({"TL-TOKENIZER-001", "tokenizer",
+                     fmt::format("the file nests lists and objects more than {} deep", kMostDepth),
+                     "put sequences that lie in each other into one", place});
+  }
+  throw UserError({"TL-TOKENIZER-001", "tokenizer", "the file is no JSON: " + error.message(),
+                   "get the file again: it may be cut off", place});
 }
 
 }  // namespace tlaloc::text

@@ -33,12 +33,13 @@ struct TokenizerDocument {
   StringList tokens;              ///< of /model/vocab, an object or a list of pairs
   std::vector<std::int64_t> ids;  ///< where it is an object
   std::vector<double> scores;     ///< where it is a list
-  bool has_vocab = false;
+  bool has_vocab = false, vocab_is_list = false;
   StringList merges;  ///< of /model/merges: left and right, in turn
   bool has_merges = false;
 };
 
-/// UserError TL-TOKENIZER-001 with line and column for what is no JSON, or too deep or too large.
+/// UserError TL-TOKENIZER-001 with line and column for what is no JSON, or too deep or too large,
+/// and for an object that has a key twice: readers disagree about which one counts.
 TokenizerDocument read_tokenizer_document(std::string_view json, const std::string& name);
 
 }  // namespace tlaloc::text

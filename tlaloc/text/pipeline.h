@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "tlaloc/text/added_tokens.h"
@@ -29,6 +30,7 @@ struct PostProcessor {
 };
 
 struct Pipeline {
+  std::string name;  // of the file, for messages; may be empty
   std::vector<AddedToken> added_tokens;
   NormalizerPtr normalizer;  // may be null
   std::vector<PreTokenizerPtr> pre_tokenizers;

@@ -78,12 +78,12 @@ std::optional<Range> Regex::find(std::string_view text, Range within, std::uint3
                   PCRE2_NO_UTF_CHECK, scratch.data.get(), scratch.context.get());
   if (found == PCRE2_ERROR_NOMATCH) return std::nullopt;
   if (found < 0) {
-    throw UserError(
-        {"TL-TOKENIZER-004",
-         "tokenizer",
-         fmt::format("matching '{}' took too long: {}", code_->pattern, message_of(found)),
-         "split the text, or use a pattern that backtracks less",
-         {}});
+    throw UserError({"TL-TOKENIZER-004",
+                     "tokenizer",
+                     fmt::format("matching '{}' from byte {} of the text on took too long: {}",
+                                 code_->pattern, from, message_of(found)),
+                     "split the text, or use a pattern that backtracks less",
+                     {}});
   }
   const std::size_t* ends = pcre2_get_ovector_pointer(scratch.data.get());
   return Range{static_cast<std::uint32_t>(within.begin + ends[0]),

@@ -68,6 +68,30 @@ void count_characters(std::string_view text, std::span<Range> offsets) {
   for (Range& r : offsets) r = {before[r.begin], before[r.end]};
 }
 
+/// A text as it is, or a copy of it that is UTF-8.
+class WellFormed {
+ public:
+  explicit WellFormed(std::string_view text) : text_(text) {
+    if (text.size() > kLongestText) {
+      throw UserError({"TL-TOKENIZER-003",
+                       "tokenizer",
+                       fmt::format("a text of {} bytes is longer than 4 GiB", text.size()),
+                       "encode it in parts",
+                       {}});
+    }
+    if (is_utf8(text)) return;
+    copy_ = replace_ill_formed(text);
+    text_ = copy_;
+  }
+  WellFormed(const WellFormed&) = delete;
+  WellFormed& operator=(const WellFormed&) = delete;
+  std::string_view operator*() const { return text_; }
+
+ private:
+  std::string copy_;
+  std::string_view text_;
+};
+
 }  // namespace
 
 struct Tokenizer::Parts {
@@ -152,6 +176,19 @@ struct Tokenizer::Parts {
     }
   }
 
+  /// Does `work` on a text; what it refuses says of which tokenizer and text.
+  template <class Work>
+  auto with_name(std::string_view which, Work work) const {
+    try {
+      return work();
+    } catch (const UserError& e) {
+      ErrorInfo info = e.info();
+      if (!which.empty()) info.message = fmt::format("{}: {}", which, info.message);
+      if (!pipeline.name.empty()) info.message = fmt::format("{}: {}", pipeline.name, info.message);
+      throw UserError(std::move(info));
+    }
+  }
+
   Encoding encoding(std::string_view text, const EncodeOptions& options) const {
     std::unique_ptr<State> s = take();
     const bool wants_offsets = options.offsets != Offsets::kNone;
@@ -214,6 +251,21 @@ struct Tokenizer::Parts {
     }
     drop_spaces(result);
     return result;
+  }
+
+  /// `which` names the text among others.
+  Encoding encode(std::string_view text, std::string_view which,
+                  const EncodeOptions& options) const {
+    return with_name(
+        which, [&] { return finish(encoding(*WellFormed(text), options), nullptr, options); });
+  }
+  Encoding encode_pair(std::string_view first, std::string_view second,
+                       const EncodeOptions& options) const {
+    Encoding one =
+        with_name("the first text", [&] { return encoding(*WellFormed(first), options); });
+    Encoding two =
+        with_name("the second text", [&] { return encoding(*WellFormed(second), options); });
+    return with_name("", [&] { return finish(std::move(one), &two, options); });
   }
 
   std::string_view token_text(TokenId id) const {
@@ -286,39 +338,11 @@ struct Tokenizer::Parts {
   mutable std::vector<std::unique_ptr<State>> states;
 };
 
-namespace {
-
-/// A text as it is, or a copy of it that is UTF-8.
-class WellFormed {
- public:
-  explicit WellFormed(std::string_view text) : text_(text) {
-    if (text.size() > kLongestText) {
-      throw UserError({"TL-TOKENIZER-003",
-                       "tokenizer",
-                       fmt::format("a text of {} bytes is longer than 4 GiB", text.size()),
-                       "encode it in parts",
-                       {}});
-    }
-    if (is_utf8(text)) return;
-    copy_ = replace_ill_formed(text);
-    text_ = copy_;
-  }
-  WellFormed(const WellFormed&) = delete;
-  WellFormed& operator=(const WellFormed&) = delete;
-  std::string_view operator*() const { return text_; }
-
- private:
-  std::string copy_;
-  std::string_view text_;
-};
-
-}  // namespace
-
 Tokenizer::Tokenizer(Pipeline pipeline)
     : parts_(std::make_shared<const Parts>(std::move(pipeline))) {}
 
 Encoding Tokenizer::encode(std::string_view text, const EncodeOptions& options) const {
-  Encoding e = parts_->finish(parts_->encoding(*WellFormed(text), options), nullptr, options);
+  Encoding e = parts_->encode(text, "", options);
   if (!parts_->pipeline.padding) return e;
   std::vector<Encoding> one{std::move(e)};
   pad(one, *parts_->pipeline.padding, options.offsets != Offsets::kNone);
@@ -327,9 +351,7 @@ Encoding Tokenizer::encode(std::string_view text, const EncodeOptions& options) 
 
 Encoding Tokenizer::encode(std::string_view text, std::string_view second,
                            const EncodeOptions& options) const {
-  Encoding other = parts_->encoding(*WellFormed(second), options);
-  std::vector<Encoding> one{
-      parts_->finish(parts_->encoding(*WellFormed(text), options), &other, options)};
+  std::vector<Encoding> one{parts_->encode_pair(text, second, options)};
   if (parts_->pipeline.padding)
     pad(one, *parts_->pipeline.padding, options.offsets != Offsets::kNone);
   return std::move(one[0]);
@@ -345,8 +367,7 @@ std::vector<Encoding> Tokenizer::encode_batch(std::span<const std::string_view> 
   auto work = [&] {
     try {
       for (std::size_t i; (i = next++) < texts.size();) {
-        result[i] =
-            parts_->finish(parts_->encoding(*WellFormed(texts[i]), options), nullptr, options);
+        result[i] = parts_->encode(texts[i], fmt::format("text {}", i), options);
       }
     } catch (...) {
       const std::lock_guard lock(mutex);
@@ -372,7 +393,7 @@ void Tokenizer::encode_ids(std::string_view text, std::vector<TokenId>& ids,
                            bool match_special_tokens) const {
   const WellFormed well_formed(text);
   std::unique_ptr<State> s = parts_->take();
-  parts_->tokenize(*well_formed, match_special_tokens, false, *s);
+  parts_->with_name("", [&] { parts_->tokenize(*well_formed, match_special_tokens, false, *s); });
   ids.insert(ids.end(), s->sink.ids().begin(), s->sink.ids().end());
   parts_->give_back(std::move(s));
 }

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <map>
+#include <set>
 
 #include "tlaloc/base/error.h"
 #include "tlaloc/base/files.h"
@@ -19,7 +21,7 @@ namespace {
 Vocabulary make_vocabulary(const TokenizerDocument& d, const std::string& path) {
   Vocabulary vocabulary;
   vocabulary.reserve(d.tokens.size(), d.tokens.bytes());
-  const bool is_list = d.ids.empty();
+  const bool is_list = d.vocab_is_list;
   for (std::size_t i = 0; i < d.tokens.size(); ++i) {
     const std::int64_t id = is_list ? static_cast<std::int64_t>(i) : d.ids[i];
     if (id < 0 || id >= kMostIds) {
@@ -137,8 +139,7 @@ ModelPtr read_model(const TokenizerDocument& d, const boost::json::value& value,
   // Files of old have no type: what has merges is BPE.
   std::string type = f.optional_text("type").value_or(d.has_merges ? "BPE" : "");
   Vocabulary v = make_vocabulary(d, f.path("vocab"));
-  const bool wants_scores = type == "Unigram";
-  if (wants_scores ? !d.ids.empty() : !d.scores.empty()) {
+  if ((type == "Unigram") != d.vocab_is_list) {
     throw_malformed(f.path("vocab"), "the vocabulary is not of the kind that the model has");
   }
   ModelPtr model;
@@ -164,13 +165,21 @@ ModelPtr read_model(const TokenizerDocument& d, const boost::json::value& value,
   return model;
 }
 
+std::string normalized(const std::string& s, const Normalizer* normalizer) {
+  if (normalizer == nullptr) return s;
+  AlignedText text(s, {0, static_cast<std::uint32_t>(s.size())});
+  normalizer->apply(text);
+  return std::string(text.view());
+}
+
 std::vector<AddedToken> read_added_tokens(const boost::json::value* value, const std::string& path,
-                                          const Vocabulary& v) {
+                                          const Vocabulary& v, const Normalizer* normalizer) {
   std::vector<AddedToken> tokens;
   if (value == nullptr) return tokens;
   const boost::json::array* list = value->if_array();
   if (list == nullptr) throw_malformed(path, "this is no list");
   std::set<std::string> contents;
+  std::map<std::string, std::string> normal_forms;  // of tokens that are looked for so
   auto next_id = static_cast<TokenId>(v.size());
   for (std::size_t i = 0; i < list->size(); ++i) {
     Fields f((*list)[i], fmt::format("{}/{}", path, i));
@@ -196,6 +205,21 @@ std::vector<AddedToken> read_added_tokens(const boost::json::value* value, const
                         fmt::format("'{}' has the id {} where the package tokenizers gives it {}",
                                     t.content, t.id, expected),
                         "correct the file: the two disagree about what the model was trained with");
+    }
+    if (t.normalized) {
+      const std::string form = normalized(t.content, normalizer);
+      if (form.empty()) {
+        throw_unsupported(f.path("content"),
+                          fmt::format("'{}' is nothing once it is normalized", t.content),
+                          "leave the token out, or set its 'normalized' to false");
+      }
+      if (const auto [it, is_new] = normal_forms.emplace(form, t.content); !is_new) {
+        throw_unsupported(f.path("content"),
+                          fmt::format("'{}' and '{}' are both '{}' once they are normalized, and "
+                                      "which one the package tokenizers finds is left to chance",
+                                      it->second, t.content, form),
+                          "leave one of them out, or set its 'normalized' to false");
+      }
     }
     tokens.push_back(std::move(t));
   }
@@ -254,6 +278,7 @@ Pipeline parse_tokenizer(std::string_view json, const std::string& name) {
                       "supported is 1.0");
   }
   Pipeline p;
+  p.name = name;
   p.truncation = read_truncation(f.find("truncation"), f.path("truncation"));
   p.padding = read_padding(f.find("padding"), f.path("padding"));
   if (const auto* value = f.find("normalizer")) {
@@ -266,8 +291,8 @@ Pipeline parse_tokenizer(std::string_view json, const std::string& name) {
     }
   }
   p.model = read_model(d, f.at("model"), f.path("model"), p);
-  p.added_tokens =
-      read_added_tokens(f.find("added_tokens"), f.path("added_tokens"), p.model->vocabulary());
+  p.added_tokens = read_added_tokens(f.find("added_tokens"), f.path("added_tokens"),
+                                     p.model->vocabulary(), p.normalizer.get());
   if (const auto* value = f.find("post_processor")) {
     p.post_processor = read_post_processor(*value, f.path("post_processor"));
   }

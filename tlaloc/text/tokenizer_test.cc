@@ -100,6 +100,50 @@ TEST(Tokenizer, BatchesAreTheSameOnAnyNumberOfThreads) {
   }
 }
 
+/// A normalizer that does nothing, in so many sequences.
+std::string nested(int depth) {
+  std::string s = R"({"type": "NFC"})";
+  for (int i = 0; i < depth; ++i) s = R"({"type": "Sequence", "normalizers": [)" + s + "]}";
+  return s;
+}
+
+TEST(Tokenizer, TakesNestedSequences) {
+  const std::string text =
+      replaced(kCharacters, R"("normalizer": null)", R"("normalizer": )" + nested(40));
+  EXPECT_THAT(Tokenizer(parse_tokenizer(text, "t.json")).encode("ab").ids, ElementsAre(4));
+}
+
+TEST(Tokenizer, AddedTokensThatNormalizeToTheSameOrNothingAreRefused) {
+  const auto with = [](const std::string& normalizer, const std::string& one,
+                       const std::string& other) {
+    auto token = [](int id, const std::string& content) {
+      return R"({"id": )" + std::to_string(id) + R"(, "content": ")" + content +
+             R"(", "single_word": false, "lstrip": false, "rstrip": false, "normalized": true,
+                "special": false})";
+    };
+    return R"({"version": "1.0", "normalizer": )" + normalizer + R"(, "added_tokens": [)" +
+           token(1, one) + ", " + token(2, other) +
+           R"(], "model": {"type": "WordLevel", "vocab": {"?": 0}, "unk_token": "?"}})";
+  };
+  const std::string lower = R"({"type": "Lowercase"})";
+  const Tokenizer t(parse_tokenizer(with(lower, "ZZ", "Y"), "t.json"));
+  EXPECT_THAT(t.encode("zzy").ids, ElementsAre(1, 2));
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {with(lower, "ZZ", "zz"), "t.json: /added_tokens/1/content: 'ZZ' and 'zz' are both 'zz'"},
+      {with(R"({"type": "Strip", "strip_left": true, "strip_right": true})", "a", "  "),
+       "'  ' is nothing once it is normalized"},
+  };
+  for (const auto& [json, message] : cases) {
+    try {
+      parse_tokenizer(json, "t.json");
+      ADD_FAILURE() << message;
+    } catch (const UserError& e) {
+      EXPECT_EQ(e.code(), "TL-TOKENIZER-002");
+      EXPECT_THAT(e.what(), HasSubstr(message));
+    }
+  }
+}
+
 TEST(Tokenizer, RefusesByNameAndPlace) {
   const std::vector<std::tuple<std::string, std::string, std::string, std::string>> cases{
       {R"("normalizer": null)", R"("normalizer": {"type": "Odd"})", "TL-TOKENIZER-002",
@@ -117,6 +161,19 @@ TEST(Tokenizer, RefusesByNameAndPlace) {
       {R"({"id": 0)", R"({"id": 5)", "TL-TOKENIZER-002", "'<s>' has the id 5"},
       {R"("version": "1.0",)", R"("version": "1.0" )", "TL-TOKENIZER-001", "t.json:2:"},
       {R"("BPE")", R"("Odd")", "TL-TOKENIZER-002", "a model of type 'Odd'"},
+      {R"("vocab": {)", R"("vocab": {"a": 7}, "vocab": {)", "TL-TOKENIZER-001",
+       "an object with the key 'vocab' twice"},
+      {R"("model": {)", R"("model": {}, "model": {)", "TL-TOKENIZER-001",
+       "t.json:9:22: TL-TOKENIZER-001: tokenizer: the file has an object with the key 'model' "
+       "twice"},
+      {R"("unk_token": "?")", R"("unk_token": "?", "unk_token": "a")", "TL-TOKENIZER-001",
+       "the key 'unk_token' twice"},
+      {R"("normalizer": null)", R"("normalizer": )" + nested(70), "TL-TOKENIZER-001",
+       "the file nests lists and objects more than 127 deep"},
+      {R"("vocab": {)", R"("vocab": [], "odd": {)", "TL-TOKENIZER-001",
+       "/model/vocab: the vocabulary is not of the kind that the model has"},
+      {R"("BPE")", R"("Unigram")", "TL-TOKENIZER-001",
+       "/model/vocab: the vocabulary is not of the kind that the model has"},
   };
   for (const auto& [from, to, code, message] : cases) {
     try {
@@ -143,7 +200,7 @@ TEST(Tokenizer, TruncationThatCannotBeIsRefused) {
     FAIL();
   } catch (const UserError& e) {
     EXPECT_EQ(e.code(), "TL-TOKENIZER-006");
-    EXPECT_THAT(e.what(), HasSubstr("a stride of 2 leaves nothing of 2 tokens"));
+    EXPECT_THAT(e.what(), HasSubstr("t.json: a stride of 2 leaves nothing of 2 tokens"));
   }
 }
 
@@ -157,7 +214,15 @@ TEST(Tokenizer, UnknownCharactersNeedAToken) {
     FAIL();
   } catch (const UserError& e) {
     EXPECT_EQ(e.code(), "TL-TOKENIZER-005");
-    EXPECT_THAT(e.what(), HasSubstr("a character that is in no token"));
+    EXPECT_THAT(e.what(), HasSubstr("t.json: 'b' at byte 1 of the normalized text is a character "
+                                    "that is in no token"));
+  }
+  try {
+    const std::vector<std::string_view> texts{"a", "aab"};
+    t.encode_batch(texts, {}, 1);
+    FAIL();
+  } catch (const UserError& e) {
+    EXPECT_THAT(e.what(), HasSubstr("t.json: text 1: 'b' at byte 2"));
   }
 }
 
@@ -183,7 +248,9 @@ TEST(Tokenizer, PatternsThatBacktrackForeverEnd) {
     FAIL();
   } catch (const UserError& e) {
     EXPECT_EQ(e.code(), "TL-TOKENIZER-004");
-    EXPECT_THAT(e.what(), HasSubstr("took too long"));
+    EXPECT_THAT(
+        e.what(),
+        HasSubstr("t.json: matching '(?:a|aa|a?)+c' from byte 0 of the text on took too long"));
   }
 }
 

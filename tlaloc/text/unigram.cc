@@ -115,14 +115,14 @@ class Unigram : public Model {
     auto& s = static_cast<UnigramState&>(state);
     for (const Range r : pieces) {
       const std::string_view piece = text.substr(r.begin, r.end - r.begin);
-      find_best(piece, s.best);
+      find_best(piece, r.begin, s.best);
       trace(piece, s);
       for (std::size_t i = s.path.size(); i-- > 0;) emit(piece, s.path[i], r.begin, out);
     }
   }
 
  private:
-  void find_best(std::string_view piece, std::vector<Step>& best) const {
+  void find_best(std::string_view piece, std::uint32_t base, std::vector<Step>& best) const {
     best.assign(piece.size() + 1, {});
     for (std::uint32_t begin = 0; begin < piece.size();) {
       const double so_far = best[begin].score;
@@ -138,7 +138,7 @@ class Unigram : public Model {
         single |= length == char_length;
       });
       if (!single) {
-        if (options_.unk < 0) throw_no_unknown();
+        if (options_.unk < 0) throw_no_unknown(piece.substr(begin, char_length), base + begin);
         offer(begin + char_length, options_.unk, unknown_score_ + so_far);
       }
       begin += char_length;
@@ -179,11 +179,12 @@ class Unigram : public Model {
     out.push(id, place);
   }
 
-  [[noreturn]] static void throw_no_unknown() {
+  [[noreturn]] static void throw_no_unknown(std::string_view c, std::uint32_t at) {
     throw UserError({"TL-TOKENIZER-005",
                      "tokenizer",
-                     "the text has a character that is in no token, and the model has no token for "
-                     "what is unknown",
+                     fmt::format("'{}' at byte {} of the normalized text is a character that is in "
+                                 "no token, and the model has no token for what is unknown",
+                                 c, at),
                      "give the model an unk_id, or byte_fallback",
                      {}});
   }

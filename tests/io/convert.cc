@@ -29,7 +29,7 @@ void quantize(const std::string& in, const std::string& out, const std::string& 
   const io::Storage storage = io::parse_storage(type).value();
   const std::size_t size = usize(io::storage_bytes(storage, array.extents()).value());
   std::vector<std::byte> bytes(size);
-  io::quantize(storage, array.as<float>(), bytes);
+  io::quantize(storage, array.as<float>(), bytes, in);
   io::write_gguf(out, {}, {{"x", storage, array.extents()}},
                  [&](std::size_t) { return std::span<const std::byte>(bytes); });
 }

@@ -346,14 +346,16 @@ Decode decoder(Storage storage) {
 
 bool can_dequantize(Storage storage) { return decoder(storage) != nullptr; }
 
-void dequantize(Storage storage, std::span<const std::byte> blocks, std::span<float> out) {
+void dequantize(Storage storage, std::span<const std::byte> blocks, std::span<float> out,
+                const std::string& name) {
   const Decode decode = decoder(storage);
   if (!decode) {
-    throw UserError({"TL-QUANT-002",
-                     "dequantize",
-                     "there is no decoder for " + std::string(name(storage)),
-                     "use a model that is quantized to Q4_K_M, Q8_0 or another common type",
-                     {}});
+    throw UserError(
+        {"TL-QUANT-002",
+         "dequantize",
+         name + " is stored as " + std::string(io::name(storage)) + ", which has no decoder",
+         "use a model that is quantized to Q4_K_M, Q8_0 or another common type",
+         {}});
   }
   const auto block = static_cast<std::size_t>(block_bytes(storage));
   const std::size_t count = blocks.size() / block;
@@ -365,7 +367,7 @@ void dequantize(Storage storage, std::span<const std::byte> blocks, std::span<fl
 HostArray to_f32(const Tensor& tensor) {
   if (tensor.storage == Storage::f32) return array_of(tensor);
   HostArray array = HostArray::uninitialized(DType::f32, tensor.shape);
-  dequantize(tensor.storage, tensor.bytes, array.as_mutable<float>());
+  dequantize(tensor.storage, tensor.bytes, array.as_mutable<float>(), where(tensor));
   return array;
 }
 

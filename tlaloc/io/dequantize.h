@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 
 #include "tlaloc/base/host_array.h"
 #include "tlaloc/io/storage.h"
@@ -16,16 +17,18 @@
 namespace tlaloc::io {
 
 bool can_dequantize(Storage storage);
-/// `blocks` are whole, and `out` has as many elements as they. UserError TL-QUANT-002 for a storage
-/// without a decoder.
-void dequantize(Storage storage, std::span<const std::byte> blocks, std::span<float> out);
+/// `blocks` are whole, and `out` has as many elements as they; `name` is what errors call them.
+/// UserError TL-QUANT-002 for a storage without a decoder.
+void dequantize(Storage storage, std::span<const std::byte> blocks, std::span<float> out,
+                const std::string& name);
 /// The whole tensor; without a copy for an F32 whose place in the file allows.
 HostArray to_f32(const Tensor& tensor);
 
 bool can_quantize(Storage storage);
-/// As many values as whole blocks have that fill `out`. UserError TL-QUANT-002 for a storage
-/// without an encoder, TL-QUANT-003 for values that it has no number for: infinities and NaN in
-/// blocks, and what is too large.
-void quantize(Storage storage, std::span<const float> values, std::span<std::byte> out);
+/// As many values as whole blocks have that fill `out`; `name` is what errors call them. UserError
+/// TL-QUANT-002 for a storage without an encoder, TL-QUANT-003 for values that it has no number
+/// for: infinities and NaN in blocks, and what is too large.
+void quantize(Storage storage, std::span<const float> values, std::span<std::byte> out,
+              const std::string& name);
 
 }  // namespace tlaloc::io

@@ -46,7 +46,7 @@ void BM_Dequantize(benchmark::State& state) {
   const std::vector<std::byte> blocks(stored_bytes(storage), std::byte{0x3c});
   std::vector<float> to(kElements);
   for (auto _ : state) {
-    dequantize(storage, blocks, to);
+    dequantize(storage, blocks, to, "");
     benchmark::ClobberMemory();
   }
   set_bytes(state);
@@ -57,7 +57,7 @@ void BM_Quantize(benchmark::State& state) {
   const std::vector<float> from = numbers();
   std::vector<std::byte> to(stored_bytes(storage));
   for (auto _ : state) {
-    quantize(storage, from, to);
+    quantize(storage, from, to, "");
     benchmark::ClobberMemory();
   }
   set_bytes(state);

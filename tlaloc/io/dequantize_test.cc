@@ -19,13 +19,13 @@ using ::testing::StartsWith;
 std::vector<std::byte> encoded(Storage storage, const std::vector<float>& values) {
   std::vector<std::byte> bytes(values.size() / usize(block_elements(storage)) *
                                usize(block_bytes(storage)));
-  quantize(storage, values, bytes);
+  quantize(storage, values, bytes, "x");
   return bytes;
 }
 std::vector<float> decoded(Storage storage, const std::vector<std::byte>& bytes) {
   std::vector<float> values(bytes.size() / usize(block_bytes(storage)) *
                             usize(block_elements(storage)));
-  dequantize(storage, bytes, values);
+  dequantize(storage, bytes, values, "x");
   return values;
 }
 template <class F>
@@ -73,13 +73,15 @@ TEST(Dequantize, RefusesByName) {
     const auto storage = static_cast<Storage>(s);
     if (!can_dequantize(storage)) {
       EXPECT_THAT(error([&] { decoded(storage, {}); }),
-                  StartsWith("TL-QUANT-002: dequantize: there is no decoder for " +
-                             std::string(name(storage))));
+                  StartsWith("TL-QUANT-002: dequantize: x is stored as " +
+                             std::string(name(storage)) + ", which has no decoder"));
+      const Tensor t{{"t", storage, {0}}, {}, {}, std::make_shared<std::string>("a.gguf")};
+      EXPECT_THAT(error([&] { to_f32(t); }), HasSubstr("dequantize: a.gguf: 't' is stored as"));
     }
     if (!can_quantize(storage)) {
       EXPECT_THAT(error([&] { encoded(storage, {}); }),
-                  StartsWith("TL-QUANT-002: quantize: there is no encoder for " +
-                             std::string(name(storage))));
+                  StartsWith("TL-QUANT-002: quantize: x is to be stored as " +
+                             std::string(name(storage)) + ", which has no encoder"));
     }
     EXPECT_EQ(parse_storage(name(storage)), storage);
   }
@@ -93,13 +95,15 @@ TEST(Dequantize, RefusesValuesWithoutANumber) {
     for (const Storage storage : {Storage::q4_0, Storage::q8_0}) {
       std::vector<float> x(64, 1.0f);
       x[40] = bad;
-      EXPECT_THAT(error([&] { encoded(storage, x); }), StartsWith("TL-QUANT-003: quantize: Q"));
+      EXPECT_THAT(error([&] { encoded(storage, x); }),
+                  StartsWith("TL-QUANT-003: quantize: x: " + std::string(name(storage)) +
+                             " has no number for element 40, "));
     }
   }
   EXPECT_THAT(error([&] { encoded(Storage::f16, {65520}); }),
-              HasSubstr("F16 has no number for 65520"));
+              HasSubstr("F16 has no number for element 0, 65520"));
   EXPECT_THAT(error([&] { encoded(Storage::bf16, {std::numeric_limits<float>::max()}); }),
-              HasSubstr("BF16 has no number for 3.4"));
+              HasSubstr("BF16 has no number for element 0, 3.4"));
   // These have their own.
   EXPECT_EQ(decoded(Storage::f16, encoded(Storage::f16, {-kInfinity}))[0], -kInfinity);
   EXPECT_TRUE(std::isnan(decoded(Storage::bf16, encoded(Storage::bf16, {kNan}))[0]));

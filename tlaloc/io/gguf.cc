@@ -8,6 +8,7 @@
 #include "tlaloc/base/error.h"
 #include "tlaloc/base/utf8.h"
 #include "tlaloc/io/gguf_format.h"
+#include "tlaloc/io/recognize.h"
 
 namespace tlaloc::io {
 namespace {
@@ -20,11 +21,12 @@ class Reader {
   std::size_t at() const { return at_; }
   std::size_t left() const { return file_.size() - at_; }
 
-  [[noreturn]] void refuse(const std::string& message) const {
+  [[noreturn]] void refuse(const std::string& message,
+                           const std::string& hint = "get the file anew") const {
     throw UserError({"TL-GGUF-001",
                      "gguf",
                      name_ + " at byte " + std::to_string(at_) + ": " + message,
-                     "get the file anew",
+                     hint,
                      {}});
   }
   [[noreturn]] void unsupported(const std::string& message, const std::string& hint) const {
@@ -140,10 +142,12 @@ class MetadataReader {
   Reader& in_;
 };
 
-void read_version(Reader& in, Gguf& file) {
+void read_version(Reader& in, std::span<const std::byte> all, Gguf& file) {
   const std::span<const std::byte> magic = in.bytes(kGgufMagic.size());
   if (std::memcmp(magic.data(), kGgufMagic.data(), magic.size()) != 0) {
-    in.refuse("this is no GGUF file");
+    const Recognized r = recognize(all);
+    if (r.what.empty()) in.refuse("this is no GGUF file");
+    in.refuse("this is " + std::string(r.what) + ", where a GGUF file is due", std::string(r.hint));
   }
   file.version = in.read<std::uint32_t>();
   if (file.version == 2 || file.version == 3) return;
@@ -157,6 +161,18 @@ void read_version(Reader& in, Gguf& file) {
 struct Info : TensorSpec {
   std::uint64_t offset = 0;
 };
+
+/// The name of a ggml_type that was taken back; empty for other numbers.
+std::string_view removed_type(std::uint32_t number) {
+  constexpr std::pair<std::uint32_t, std::string_view> kRemoved[] = {
+      {4, "Q4_2"},      {5, "Q4_3"},        {31, "Q4_0_4_4"},   {32, "Q4_0_4_8"},
+      {33, "Q4_0_8_8"}, {36, "IQ4_NL_4_4"}, {37, "IQ4_NL_4_8"}, {38, "IQ4_NL_8_8"},
+  };
+  for (const auto& [removed, name] : kRemoved) {
+    if (removed == number) return name;
+  }
+  return {};
+}
 
 Info read_info(Reader& in) {
   Info info;
@@ -172,6 +188,11 @@ Info read_info(Reader& in) {
   const auto number = in.read<std::uint32_t>();
   const std::optional<Storage> storage = gguf_storage(number);
   if (!storage) {
+    if (const std::string_view removed = removed_type(number); !removed.empty()) {
+      in.unsupported("tensor '" + info.name + "' has the type " + std::to_string(number) + ", " +
+                         std::string(removed) + ", which ggml has no longer",
+                     "quantize the model anew with current programs");
+    }
     in.unsupported("tensor '" + info.name + "' has the type " + std::to_string(number) +
                        ", which is not known",
                    "quantize the model to a current type");
@@ -234,7 +255,8 @@ Gguf parse_gguf(std::span<const std::byte> file, const std::shared_ptr<const voi
                 const std::string& name) {
   Reader in(file, name);
   Gguf result;
-  read_version(in, result);
+  result.metadata = GgufMetadata(name);
+  read_version(in, file, result);
   // An info takes a name's length, a rank, a type and an offset; a value a key's length and a type.
   const std::size_t tensors = in.count(8 + 4 + 4 + 8);
   const std::size_t values = in.count(8 + 4 + 1);
@@ -243,8 +265,10 @@ Gguf parse_gguf(std::span<const std::byte> file, const std::shared_ptr<const voi
     if (result.metadata.find(key)) in.refuse("the key '" + key + "' occurs twice");
     result.metadata.set(std::move(key), MetadataReader(in).value());
   }
-  if (const auto parts = result.metadata.integer("split.count"); parts && *parts > 1) {
-    in.unsupported("this is one of " + std::to_string(*parts) + " parts of a model",
+  const std::int64_t parts = result.metadata.integer("split.count").value_or(1);
+  if (parts < 0) in.refuse("split.count is " + std::to_string(parts));
+  if (parts > 1) {
+    in.unsupported("this is one of " + std::to_string(parts) + " parts of a model",
                    "merge them first, with llama-gguf-split --merge");
   }
   std::vector<Info> infos;

@@ -40,6 +40,10 @@ class GgufMetadata {
  public:
   using Entry = std::pair<std::string, GgufValue>;
 
+  GgufMetadata() = default;
+  /// Of the file of the name, which errors say.
+  explicit GgufMetadata(std::string file) : file_(std::move(file)) {}
+
   /// Replaces the value of a key that is there.
   void set(std::string key, GgufValue value);
   const std::vector<Entry>& entries() const { return entries_; }
@@ -56,6 +60,9 @@ class GgufMetadata {
  private:
   template <class T>
   const T* get(std::string_view key) const;
+  [[noreturn]] void throw_kind(std::string_view key, const GgufValue& value,
+                               std::string_view wanted) const;
+  std::string file_;
   std::vector<Entry> entries_;
   std::unordered_map<std::string, std::size_t> index_;
 };

@@ -7,19 +7,17 @@
 #include "tlaloc/io/gguf.h"
 
 namespace tlaloc::io {
-namespace {
 
-[[noreturn]] void throw_kind(std::string_view key, const GgufValue& value,
-                             std::string_view wanted) {
-  throw UserError({"TL-GGUF-003",
-                   "gguf",
-                   fmt::format("{} is of the type {}, where {} is due", key,
-                               gguf_type_name(value.index()), wanted),
-                   "convert the model anew",
-                   {}});
+void GgufMetadata::throw_kind(std::string_view key, const GgufValue& value,
+                              std::string_view wanted) const {
+  throw UserError(
+      {"TL-GGUF-003",
+       "gguf",
+       fmt::format("{}{}{} is of the type {}, where {} is due", file_, file_.empty() ? "" : ": ",
+                   key, gguf_type_name(value.index()), wanted),
+       "convert the model anew",
+       {}});
 }
-
-}  // namespace
 
 std::size_t GgufArray::size() const {
   return std::visit([](const auto& v) { return v.size(); }, elements);

@@ -65,7 +65,7 @@ std::string error(const std::string& file) {
 }
 std::string error(const Bytes& file) { return error(file.all()); }
 
-constexpr std::uint32_t kF32 = 0, kQ8_0 = 8, kU32 = 4, kBool = 7, kText = 8, kList = 9;
+constexpr std::uint32_t kF32 = 0, kQ8_0 = 8, kU32 = 4, kI32 = 5, kBool = 7, kText = 8, kList = 9;
 
 // tests/io compares with the gguf package; here is what that does not write.
 TEST(Gguf, TensorsMayLieInAnyOrder) {
@@ -150,7 +150,12 @@ TEST(Gguf, RefusesTensorsByName) {
               HasSubstr("more than 63 bits count"));
   EXPECT_THAT(one({~std::uint64_t{0}}, kF32, 0), HasSubstr("'t' is too large"));
   EXPECT_THAT(one(std::vector<std::uint64_t>(13, 1), kF32, 0), HasSubstr("'t' has 13 axes"));
-  EXPECT_THAT(one({2}, 36, 0), StartsWith("TL-GGUF-002: gguf: a: tensor 't' has the type 36"));
+  EXPECT_THAT(one({2}, 99, 0), StartsWith("TL-GGUF-002: gguf: a: tensor 't' has the type 99, which "
+                                          "is not known"));
+  for (const auto& [type, name] :
+       {std::pair(4U, "Q4_2"), std::pair(33U, "Q4_0_8_8"), std::pair(36U, "IQ4_NL_4_4")}) {
+    EXPECT_THAT(one({2}, type, 0), HasSubstr(", " + std::string(name) + ", which ggml has no"));
+  }
   EXPECT_THAT(error(Bytes()
                         .head(2, 0)
                         .info("t", {9}, kF32, 0)
@@ -168,6 +173,17 @@ TEST(Gguf, RefusesTensorsByName) {
   EXPECT_THAT(error(Bytes().head(1, 0).info("\xff", {1}, kF32, 0)), HasSubstr("no UTF-8"));
 }
 
+TEST(Gguf, NamesFilesOfOtherKinds) {
+  auto file = [](const std::string& start) { return error(start + std::string(40, ' ')); };
+  EXPECT_THAT(file("PK\x03\x04"),
+              StartsWith("TL-GGUF-001: gguf: a at byte 4: this is a ZIP archive"));
+  EXPECT_THAT(file("version https://git-lfs.github.com/spec/v1\n"), HasSubstr("git lfs pull"));
+  EXPECT_THAT(file("<!DOCTYPE html>"), HasSubstr("a page of HTML"));
+  EXPECT_THAT(file(std::string("\x10\0\0\0\0\0\0\0{\"a\":", 13)),
+              HasSubstr("a safetensors file, where a GGUF file is due; open it as safetensors"));
+  EXPECT_THAT(file("PK"), HasSubstr("this is no GGUF file; get the file anew"));
+}
+
 TEST(Gguf, RefusesMetadataByName) {
   auto one = [](const std::string& key, auto type, auto value) {
     return error(Bytes().head(0, 1).text(key).number<std::uint32_t>(type).number(value));
@@ -183,6 +199,9 @@ TEST(Gguf, RefusesMetadataByName) {
   EXPECT_THAT(one("split.count", kU32, std::uint32_t{3}),
               StartsWith("TL-GGUF-002: gguf: a: this is one of 3 parts of a model"));
   EXPECT_EQ(one("split.count", kU32, std::uint32_t{1}), "");
+  EXPECT_THAT(one("split.count", kI32, std::int32_t{-1}), HasSubstr("split.count is -1"));
+  EXPECT_THAT(one("split.count", kBool, std::uint8_t{1}),
+              StartsWith("TL-GGUF-003: gguf: a: split.count is of the type bool, where"));
   EXPECT_THAT(error(Bytes()
                         .head(0, 2)
                         .text("k")

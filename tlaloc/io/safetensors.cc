@@ -10,6 +10,7 @@
 
 #include "tlaloc/base/error.h"
 #include "tlaloc/base/json.h"
+#include "tlaloc/io/recognize.h"
 
 namespace tlaloc::io {
 namespace {
@@ -27,9 +28,16 @@ std::string_view text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-[[noreturn]] void refuse(const std::string& name, const std::string& message) {
-  throw UserError(
-      {"TL-SAFETENSORS-001", "safetensors", name + ": " + message, "get the file anew", {}});
+[[noreturn]] void refuse(const std::string& name, const std::string& message,
+                         const std::string& hint = "get the file anew") {
+  throw UserError({"TL-SAFETENSORS-001", "safetensors", name + ": " + message, hint, {}});
+}
+/// Refuses what is another kind of file.
+void refuse_others(std::span<const std::byte> file, const std::string& name) {
+  const Recognized r = recognize(file);
+  if (r.what.empty()) return;
+  refuse(name, "this is " + std::string(r.what) + ", where a safetensors file is due",
+         std::string(r.hint));
 }
 
 /// Reads the header's entries.
@@ -132,6 +140,7 @@ Safetensors parse_safetensors(std::span<const std::byte> file,
   if (file.size() < sizeof length) refuse(name, "this is no safetensors file");
   std::memcpy(&length, file.data(), sizeof length);
   if (length > kMaxHeader) {
+    refuse_others(file, name);
     refuse(name, "a header of " + std::to_string(length) + " bytes, where at most " +
                      std::to_string(kMaxHeader) + " are read; this may be no safetensors file");
   }

@@ -94,6 +94,16 @@ TEST(Safetensors, RefusesWhatIsNoFile) {
   EXPECT_EQ(error_of_header("{}", ""), "");
 }
 
+TEST(Safetensors, NamesFilesOfOtherKinds) {
+  auto file = [](const std::string& start) { return error(start + std::string(40, '\x01')); };
+  EXPECT_THAT(file("GGUF\x03"),
+              StartsWith("TL-SAFETENSORS-001: safetensors: a: this is a GGUF file, where a "
+                         "safetensors file is due; open it as GGUF"));
+  EXPECT_THAT(file("PK\x03\x04"), HasSubstr("this is a ZIP archive, as PyTorch saves"));
+  EXPECT_THAT(file("version https://git-lfs.github.com/spec/v1\n"), HasSubstr("git lfs pull"));
+  EXPECT_THAT(file("PK"), HasSubstr("this may be no safetensors file"));
+}
+
 TEST(Safetensors, RefusesHeadersByName) {
   const std::string good = tensor("a", "F32", "[2]", "[0,8]");
   EXPECT_THAT(error_of_header("[]"), HasSubstr("the header is no object"));
@@ -129,6 +139,20 @@ TEST(Safetensors, RefusesHeadersByName) {
   EXPECT_EQ(error_of_header("{\"__metadata__\":null," + good + "}"), "");
 }
 
+TEST(Safetensors, SizesInBytes) {
+  constexpr std::int64_t kHuge = std::int64_t{1} << 62;
+  EXPECT_EQ(storage_bytes(Storage::f4, Extents{2, 3}), 3);
+  EXPECT_EQ(storage_bytes(Storage::f6_e2m3, Extents{2, 2, 3}), 9);
+  EXPECT_EQ(storage_bytes(Storage::f6_e2m3, Extents{2, 3}), std::nullopt);
+  EXPECT_EQ(storage_bytes(Storage::f4, Extents{}), std::nullopt);
+  EXPECT_EQ(storage_bytes(Storage::q8_0, Extents{32, 2}), std::nullopt);
+  for (const Extents& shape : {Extents{0, kHuge, kHuge}, Extents{kHuge, kHuge, 0}}) {
+    EXPECT_EQ(storage_bytes(Storage::f32, shape), 0);
+  }
+  EXPECT_EQ(storage_bytes(Storage::f32, Extents{-1, 0}), std::nullopt);
+  EXPECT_EQ(storage_bytes(Storage::f32, Extents{kHuge, 4}), std::nullopt);
+}
+
 TEST(Safetensors, AMissingTensorNamesTheNearest) {
   const std::string file =
       file_of("{" + tensor("model.norm.weight", "F32", "[2]", "[0,8]") + "}", "01234567");
@@ -148,8 +172,9 @@ TEST(Safetensors, RawStorageAndWrongBoolsAreNoArrays) {
                                        tensor("b", "BOOL", "[4]", "[4,8]") + "}",
                                    std::string("0123\0\1\2\0", 8));
   const Safetensors s = parse(file);
-  for (const auto& [name, what] : {std::pair("a", "'a' is stored as F8_E5M2, which no array holds"),
-                                   std::pair("b", "'b' has a bool that is neither 0 nor 1")}) {
+  for (const auto& [name, what] :
+       {std::pair("a", "a: 'a' is stored as F8_E5M2, which no array holds"),
+        std::pair("b", "a: 'b' has a bool that is neither 0 nor 1, element 2")}) {
     try {
       array_of(s.tensors.at(name));
       FAIL() << name;

@@ -117,11 +117,19 @@ std::optional<std::uint32_t> gguf_number(Storage storage) {
 
 std::optional<std::int64_t> storage_bytes(Storage storage, std::span<const std::int64_t> shape) {
   const std::int64_t elements = block_elements(storage);
-  if (elements > 1 && (shape.empty() || shape.back() % elements != 0)) return std::nullopt;
+  // Safetensors packs elements below a byte over all axes, GGUF makes blocks of each row.
+  const bool rows = elements > 1 && !in_safetensors(storage);
+  if (rows && (shape.empty() || shape.back() % elements != 0)) return std::nullopt;
+  if (std::any_of(shape.begin(), shape.end(), [](std::int64_t size) { return size < 0; })) {
+    return std::nullopt;
+  }
+  // A zero anywhere makes the product zero, whatever the other sizes multiply to.
+  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return 0;
   std::int64_t n = 1;
   for (std::int64_t size : shape) {
-    if (size < 0 || __builtin_mul_overflow(n, size, &n)) return std::nullopt;
+    if (__builtin_mul_overflow(n, size, &n)) return std::nullopt;
   }
+  if (n % elements != 0) return std::nullopt;
   if (__builtin_mul_overflow(n / elements, block_bytes(storage), &n)) return std::nullopt;
   return n;
 }

@@ -65,7 +65,7 @@ enum class Storage : std::uint8_t {
 
 /// As the files say: "F32", "BOOL", "F8_E4M3", "Q4_K", …
 std::string_view name(Storage storage);
-/// Elements of the last axis that are stored together; 1 for most.
+/// Elements that are stored together: of the last axis, or of the tensor for F4 and F6. 1 for most.
 std::int64_t block_elements(Storage storage);
 /// Bytes that they take.
 std::int64_t block_bytes(Storage storage);
@@ -82,8 +82,8 @@ std::optional<Storage> gguf_storage(std::uint32_t number);
 /// Nothing where GGUF has no such type.
 std::optional<std::uint32_t> gguf_number(Storage storage);
 
-/// Bytes of a tensor. Nothing where its last axis is no multiple of a block, or where 63 bits don't
-/// hold the number of elements or bytes.
+/// Bytes of a tensor. Nothing where its last axis, or all of it for F4 and F6, is no multiple of a
+/// block, or where 63 bits don't hold the number of elements or bytes.
 std::optional<std::int64_t> storage_bytes(Storage storage, std::span<const std::int64_t> shape);
 
 }  // namespace tlaloc::io

@@ -27,8 +27,16 @@ std::size_t distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
+std::string where(const Tensor& tensor) {
+  return (tensor.file ? *tensor.file + ": '" : "'") + tensor.name + "'";
+}
+
 TensorFile::TensorFile(const char* code, const std::string& path, std::vector<Tensor> tensors)
     : path_(path), tensors_(std::move(tensors)) {
+  const auto file = std::make_shared<const std::string>(path);
+  for (Tensor& t : tensors_) {
+    if (!t.file) t.file = file;
+  }
   index_.reserve(tensors_.size());
   for (std::size_t i = 0; i < tensors_.size(); ++i) {
     if (index_.emplace(tensors_[i].name, i).second) continue;
@@ -84,15 +92,20 @@ std::int64_t TensorFile::elements() const {
 HostArray array_of(const Tensor& tensor) {
   const std::optional<DType> type = dtype_of_storage(tensor.storage);
   auto refuse = [&](const std::string& message, const std::string& hint) {
-    throw UserError({"TL-TENSOR-002", "tensors", "'" + tensor.name + "' " + message, hint, {}});
+    throw UserError({"TL-TENSOR-002", "tensors", where(tensor) + " " + message, hint, {}});
   };
   if (!type) {
     refuse("is stored as " + std::string(name(tensor.storage)) + ", which no array holds",
            "decode it by dequantize, or use its bytes");
   }
-  if (type == DType::boolean && std::any_of(tensor.bytes.begin(), tensor.bytes.end(),
-                                            [](std::byte b) { return b > std::byte{1}; })) {
-    refuse("has a bool that is neither 0 nor 1", "get the file anew");
+  if (type == DType::boolean) {
+    const auto wrong = std::find_if(tensor.bytes.begin(), tensor.bytes.end(),
+                                    [](std::byte b) { return b > std::byte{1}; });
+    if (wrong != tensor.bytes.end()) {
+      refuse("has a bool that is neither 0 nor 1, element " +
+                 std::to_string(wrong - tensor.bytes.begin()),
+             "get the file anew");
+    }
   }
   const std::size_t alignment = static_cast<std::size_t>(byte_size(*type));
   if (reinterpret_cast<std::uintptr_t>(tensor.bytes.data()) % alignment == 0) {

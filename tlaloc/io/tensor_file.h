@@ -28,8 +28,12 @@ struct TensorSpec {
 /// What it is, and where. `bytes` has the size that storage and shape say.
 struct Tensor : TensorSpec {
   std::span<const std::byte> bytes;
-  std::shared_ptr<const void> owner;  ///< keeps `bytes` there
+  std::shared_ptr<const void> owner;        ///< keeps `bytes` there
+  std::shared_ptr<const std::string> file;  ///< its name, where it is of one
 };
+
+/// "model.gguf: 'blk.0.attn_q.weight'", as errors name it.
+std::string where(const Tensor& tensor);
 
 /// The tensors of a checkpoint, in the files' order; their names differ.
 class TensorFile {
@@ -37,7 +41,7 @@ class TensorFile {
   TensorFile() = default;
   TensorFile(TensorFile&&) = default;
   TensorFile& operator=(TensorFile&&) = default;
-  /// UserError `code` where two have one name.
+  /// Tensors without a file are of `path`. UserError `code` where two have one name.
   TensorFile(const char* code, const std::string& path, std::vector<Tensor> tensors);
 
   const std::vector<Tensor>& tensors() const { return tensors_; }

@@ -31,10 +31,60 @@ struct Kept {
   void* block;
   std::size_t size;
 };
+constexpr std::size_t kMost = 64;  // blocks; a search among them costs nothing beside their use
+
+/// Blocks that go back to the system with this object: the pages of gigabytes take a while, for
+/// which nobody else should wait. So it is made before the lock is taken.
+class Freed {
+ public:
+  Freed() = default;
+  Freed(const Freed&) = delete;
+  Freed& operator=(const Freed&) = delete;
+  ~Freed() {
+    for (std::size_t i = 0; i < count_; ++i) munmap(blocks_[i].block, blocks_[i].size);
+  }
+  void add(const Kept& block) { blocks_[count_++] = block; }
+
+ private:
+  Kept blocks_[kMost + 1];  // all that are kept, and one that is given
+  std::size_t count_ = 0;
+};
 
 class Keeper {
  public:
   void* take(std::size_t size) {
+    if (void* block = take_kept(size)) return block;
+    void* block = map(size);
+    if (!block && release() > 0) block = map(size);
+    if (!block) return nullptr;
+    const std::lock_guard lock(mutex_);
+    use(size);
+    return block;
+  }
+
+  void give(void* block, std::size_t size) {
+    Freed freed;
+    const std::lock_guard lock(mutex_);
+    in_use_ -= size;
+    roll();
+    if (count_ == kMost) free(0, freed);
+    kept_[count_++] = {block, size};
+    kept_bytes_ += size;
+    shrink(limit(), freed);
+  }
+
+  std::size_t release() {
+    Freed freed;
+    const std::lock_guard lock(mutex_);
+    const std::size_t bytes = kept_bytes_;
+    shrink(0, freed);
+    return bytes;
+  }
+
+ private:
+  /// Nothing where none has the size; a new one then takes the room of the oldest.
+  void* take_kept(std::size_t size) {
+    Freed freed;
     const std::lock_guard lock(mutex_);
     roll();
     for (std::size_t i = count_; i-- > 0;) {
@@ -44,37 +94,9 @@ class Keeper {
       use(size);
       return block;
     }
-    // A new block takes the room of the oldest ones.
-    shrink(std::max(limit(), in_use_ + size) - size);
-    void* block = map(size);
-    if (!block && count_) {
-      shrink(0);
-      block = map(size);
-    }
-    if (block) use(size);
-    return block;
+    shrink(std::max(limit(), in_use_ + size) - size, freed);
+    return nullptr;
   }
-
-  void give(void* block, std::size_t size) {
-    const std::lock_guard lock(mutex_);
-    in_use_ -= size;
-    roll();
-    if (count_ == kMost) unmap(0);
-    kept_[count_++] = {block, size};
-    kept_bytes_ += size;
-    shrink(limit());
-  }
-
-  std::size_t release() {
-    const std::lock_guard lock(mutex_);
-    const std::size_t bytes = kept_bytes_;
-    shrink(0);
-    return bytes;
-  }
-
- private:
-  static constexpr std::size_t kMost =
-      64;  // blocks; a search among them costs nothing beside their use
 
   static void* map(std::size_t size) {
     void* block = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -96,11 +118,11 @@ class Keeper {
     window_ = now.tv_sec;
   }
   /// Gives the oldest blocks back until all that is mapped is at most `bytes`, or nothing is kept.
-  void shrink(std::size_t bytes) {
-    while (count_ && in_use_ + kept_bytes_ > bytes) unmap(0);
+  void shrink(std::size_t bytes, Freed& freed) {
+    while (count_ && in_use_ + kept_bytes_ > bytes) free(0, freed);
   }
-  void unmap(std::size_t i) {
-    munmap(kept_[i].block, kept_[i].size);
+  void free(std::size_t i, Freed& freed) {
+    freed.add(kept_[i]);
     drop(i);
   }
   void drop(std::size_t i) {

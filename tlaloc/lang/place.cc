@@ -180,9 +180,10 @@ class DebugInfo {
   static bool is_system(Dwfl_Module* m) {
     const char* file =
         dwfl_module_info(m, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr);
-    const std::string_view path = file ? file : "";
-    return path.find("libstdc++") != path.npos || path.find("/libc.") != path.npos ||
-           path.find("libgcc_s") != path.npos || path.find("libc++") != path.npos;
+    std::string_view name = file ? file : "";
+    name.remove_prefix(name.rfind('/') + 1);  // npos + 1 is 0
+    return name.starts_with("libstdc++") || name.starts_with("libc.") ||
+           name.starts_with("libgcc_s") || name.starts_with("libc++");
   }
   /// Tlaloc without debug information is known by its symbols.
   static Verdict without_lines(Dwfl_Module* m, Dwarf_Addr pc) {

@@ -140,6 +140,7 @@ void print_text(const ModelSummary& m, bool all_tensors) {
   if (!m.chat_template.empty()) {
     print_line("chat template", fmt::format("{} bytes", m.chat_template.size()));
   }
+  for (const std::string& fault : m.faults) print_line("fault", plain(fault));
   if (!m.metadata.empty()) fmt::print(std::cout, "metadata\n");
   for (const auto& [key, value] : m.metadata) {
     fmt::print(std::cout, "  {} = {}\n", plain(std::string_view(key)), plain(value));
@@ -169,6 +170,7 @@ void print_json(const ModelSummary& m, const std::string& path) {
                             {"sizes", m.sizes},
                             {"tokenizer", m.tokenizer},
                             {"chat_template", m.chat_template},
+                            {"faults", json::array(m.faults.begin(), m.faults.end())},
                             {"metadata", m.metadata},
                             {"tensors", tensors}}
             << "\n";

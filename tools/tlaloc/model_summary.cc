@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "tlaloc/base/error.h"
 #include "tlaloc/base/files.h"
 #include "tlaloc/base/json.h"
 #include "tlaloc/base/utf8.h"
@@ -99,13 +100,15 @@ ModelSummary summarize_gguf(const std::string& path) {
   return m;
 }
 
+std::string_view text_of(const MappedFile& file) {
+  return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
+}
+
 /// The object in a file; nothing where there is no such file.
 std::optional<json::object> read_object(const fs::path& path) {
   if (!fs::exists(path)) return std::nullopt;
   const auto file = MappedFile::open("tlaloc", path.string());
-  const std::string_view text(reinterpret_cast<const char*>(file->bytes().data()),
-                              file->bytes().size());
-  json::value v = parse_json(text, path.string());
+  json::value v = parse_json(text_of(*file), path.string());
   if (!v.is_object()) return std::nullopt;
   return std::move(v.get_object());
 }
@@ -139,38 +142,66 @@ void add_config(const json::object& config, ModelSummary& m) {
   }
 }
 
+json::object tokenizer_of(const fs::path& folder) {
+  const auto file = read_object(folder / "tokenizer.json");
+  const json::value* model = file ? file->if_contains("model") : nullptr;
+  if (!model || !model->is_object()) return {};
+  const json::object& o = model->get_object();
+  json::object tokenizer = {{"type", text_of(o, "type")},
+                            {"tokens", size_of(o.if_contains("vocab"))},
+                            {"added_tokens", size_of(file->if_contains("added_tokens"))}};
+  if (o.contains("merges")) tokenizer["merges"] = size_of(o.if_contains("merges"));
+  return tokenizer;
+}
+
+std::string chat_template_of(const fs::path& folder) {
+  if (fs::exists(folder / "chat_template.jinja")) {
+    const auto file = MappedFile::open("tlaloc", (folder / "chat_template.jinja").string());
+    return readable(std::string(text_of(*file)));
+  }
+  const auto config = read_object(folder / "tokenizer_config.json");
+  return config ? text_of(*config, "chat_template") : "";
+}
+
 ModelSummary summarize_safetensors(const std::string& path) {
   io::Safetensors file = io::open_safetensors(path);
   ModelSummary m;
   m.format = "safetensors";
   for (const auto& [key, text] : file.metadata) m.metadata[key] = text;
   m.tensors = std::move(file.tensors);
-  const fs::path folder = fs::is_directory(path) ? fs::path(path) : fs::path(path).parent_path();
+  const fs::path given = path;
+  const bool is_folder = fs::is_directory(given);
+  // A file that is not named as a folder's model is, such as an adapter, is described by others.
+  const std::string name = given.filename().string();
+  if (!is_folder && !name.starts_with("model.") && !name.starts_with("model-")) return m;
+  const fs::path folder = is_folder ? given : given.parent_path();
   if (const auto config = read_object(folder / "config.json")) add_config(*config, m);
-  if (const auto tokenizer = read_object(folder / "tokenizer.json")) {
-    const json::value* model = tokenizer->if_contains("model");
-    if (model && model->is_object()) {
-      const json::object& o = model->get_object();
-      m.tokenizer = {{"type", text_of(o, "type")},
-                     {"tokens", size_of(o.if_contains("vocab"))},
-                     {"added_tokens", size_of(tokenizer->if_contains("added_tokens"))}};
-      if (o.contains("merges")) m.tokenizer["merges"] = size_of(o.if_contains("merges"));
+  // The tensors are known whatever is wrong with these.
+  auto try_to = [&](auto read) {
+    try {
+      read();
+    } catch (const Error& e) {
+      m.faults.emplace_back(readable(e.what()));
     }
-  }
-  if (fs::exists(folder / "chat_template.jinja")) {
-    const auto text = MappedFile::open("tlaloc", (folder / "chat_template.jinja").string());
-    m.chat_template =
-        readable({reinterpret_cast<const char*>(text->bytes().data()), text->bytes().size()});
-  } else if (const auto config = read_object(folder / "tokenizer_config.json")) {
-    m.chat_template = text_of(*config, "chat_template");
-  }
+  };
+  try_to([&] { m.tokenizer = tokenizer_of(folder); });
+  try_to([&] { m.chat_template = chat_template_of(folder); });
   return m;
+}
+
+/// By what it has, not by its name alone: caches name files by their hashes.
+bool is_gguf(const std::string& path) {
+  if (path.ends_with(".gguf")) return true;
+  std::error_code error;
+  if (!fs::is_regular_file(path, error)) return false;
+  const auto file = MappedFile::open("tlaloc", path);
+  return text_of(*file).starts_with("GGUF");
 }
 
 }  // namespace
 
 ModelSummary summarize_model(const std::string& path) {
-  return path.ends_with(".gguf") ? summarize_gguf(path) : summarize_safetensors(path);
+  return is_gguf(path) ? summarize_gguf(path) : summarize_safetensors(path);
 }
 
 }  // namespace tlaloc::command

@@ -3,6 +3,7 @@
 
 #include <boost/json/object.hpp>
 #include <string>
+#include <vector>
 
 #include "tlaloc/io/tensor_file.h"
 
@@ -18,13 +19,16 @@ struct ModelSummary {
   /// type, pre_tokenizer, tokens, added_tokens, merges; empty where there is none.
   boost::json::object tokenizer;
   std::string chat_template;
+  /// Errors of tokenizer and template, which then are empty.
+  std::vector<std::string> faults;
   /// Of long lists their size and type.
   boost::json::object metadata;
   io::TensorFile tensors;
 };
 
-/// Of a GGUF file, a .safetensors file or its index, or a folder with a model in safetensors beside
-/// config.json and tokenizer.json. Throws what reading them does.
+/// Of a GGUF file, whatever its name, a .safetensors file or its index, or a folder with a model in
+/// safetensors. config.json and tokenizer.json of the folder are those of a model that is named
+/// model… . Throws what reading the tensors and config.json does.
 ModelSummary summarize_model(const std::string& path);
 
 }  // namespace tlaloc::command

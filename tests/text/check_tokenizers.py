@@ -64,24 +64,51 @@ def compare(program, path, tokenizer, strings, texts=1):
     for i in range(0, len(strings), texts):
         want = tokenizer.encode(*strings[i:i + texts])
         got = out.encoding()
-        decoded = [out.text(), out.text()]
-        streamed = out.text()
         shown = strings[i] if texts == 1 else strings[i:i + texts]
         if got != expected(want):
             differences.append((shown, f"tokens {got}\n  expected {expected(want)}"))
-        for skip, text in enumerate(decoded):
-            right = tokenizer.decode(want.ids, skip_special_tokens=bool(skip))
-            if text != right:
-                differences.append((shown, f"decoded {text!r}\n  expected {right!r}"))
-        if streamed != decoded[0] and not unstable(tokenizer):
-            differences.append((shown, f"streamed {streamed!r}\n  expected {decoded[0]!r}"))
+        differences += [(shown, what) for what in compare_text(out, tokenizer, want.ids)]
     return differences
 
 
-def unstable(tokenizer):
-    """Whether what a token decodes to depends on tokens after it, or on tokens long before it."""
-    decoder = json.loads(tokenizer.to_str())["decoder"]
-    return decoder is None or decoder["type"] in ("BPEDecoder", "WordPiece", "Sequence")
+def compare_text(out, tokenizer, ids):
+    for skip in (False, True):
+        decoded, streamed, right = out.text(), out.text(), tokenizer.decode(ids, skip_special_tokens=skip)
+        if decoded != right:
+            yield f"decoded {decoded!r}\n  expected {right!r}"
+        # Bytes that are no character take those before them along, which a stream has given already.
+        if streamed != decoded and not ("ByteFallback" in tokenizer.to_str() and "\ufffd" in decoded):
+            yield f"streamed {streamed!r}\n  expected {decoded!r}"
+
+
+def compare_ids(program, path, tokenizer, lists):
+    """The same for ids as models make them, of which no text need have become any."""
+    strings = [struct.pack(f"<{len(ids)}I", *ids) for ids in lists]
+    data = struct.pack("<I", 0) + b"".join(struct.pack("<I", len(s)) + s for s in strings)
+    done = subprocess.run([program, path], input=data, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    if done.returncode:
+        raise RuntimeError(done.stderr.decode())
+    out = Reader(done.stdout)
+    return [(ids, what) for ids in lists for what in compare_text(out, tokenizer, ids)]
+
+
+def can_encode(tokenizer, pair):
+    try:
+        tokenizer.encode(*pair)
+        return True
+    except Exception:  # what the package raises for a truncation that can't be
+        return False
+
+
+def exchange(vocab):
+    """Of two tokens that most texts have, each gets the id of the other."""
+    names = list(vocab) if isinstance(vocab, dict) else [token for token, _ in vocab]
+    first, second = [t for t in ("e", "t", "a", "▁", "the") if t in names][:2]
+    if isinstance(vocab, dict):
+        vocab[first], vocab[second] = vocab[second], vocab[first]
+    else:
+        i, k = names.index(first), names.index(second)
+        vocab[i], vocab[k] = vocab[k], vocab[i]
 
 
 def main():
@@ -99,21 +126,24 @@ def main():
         random = Texts(f"{make.__name__} {seed}", specials, newer=make not in kinds.OLD_UNICODE)
         strings = FIXED + [random.text() for _ in range(count)]
         pairs = [random.text() for _ in range(2 * (count // 10))]
-        if make is kinds.bert_cased:
-            pairs = []  # only_first may have too little to truncate
+        if make is kinds.bert_cased:  # only_first needs as much of the first text as must go
+            pairs = [s for pair in zip(pairs[::2], pairs[1::2]) if can_encode(tokenizer, pair) for s in pair]
+            assert len(pairs) > count // 20
         with tempfile.TemporaryDirectory() as folder:
             path = f"{folder}/tokenizer.json"
             tokenizer.save(path)
             differences = compare(program, path, tokenizer, strings) + compare(program, path, tokenizer, pairs, 2)
+            draw = random.random
+            lists = [[draw.randrange(tokenizer.get_vocab_size() + 3) for _ in range(draw.randrange(40))]
+                     for _ in range(count // 2)]
+            differences += compare_ids(program, path, tokenizer, lists)
             total += len(strings) + len(pairs) // 2
             # Negative control: with two tokens exchanged it must not pass.
             vocab = described["model"]["vocab"]
-            first, second = ("e", "t") if "e" in vocab else ("▁", "e")
-            if isinstance(vocab, dict) and first in vocab and second in vocab:
-                vocab[first], vocab[second] = vocab[second], vocab[first]
-                pathlib.Path(path).write_text(json.dumps(described))
-                if not compare(program, path, tokenizer, strings[:200]):
-                    differences.append(("", "exchanged tokens are not noticed"))
+            exchange(vocab)
+            pathlib.Path(path).write_text(json.dumps(described))
+            if not compare(program, path, tokenizer, strings[:200]):
+                differences.append(("", "exchanged tokens are not noticed"))
         for string, what in differences[:3]:
             print(f"{make.__name__}: {string!r}: {what}")
         if differences:

@@ -2,12 +2,15 @@
 //
 // For each string its ids, offsets in characters, and text again. In and out, a number is of 32
 // bits, and a string is its length and its bytes. A first number says how many strings there are of
-// each text: one, or a pair.
+// each text: one, or a pair; or none, for lists of ids of which only the text is given, each a
+// string of numbers.
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <iostream>
 #include <string>
+#include <vector>
 
 #include "tlaloc/text/tokenizer_json.h"
 
@@ -48,6 +51,18 @@ void write(const std::string& s) {
   std::fwrite(s.data(), 1, s.size(), stdout);
 }
 
+/// With special tokens, without, and both from a stream.
+void write_text(const tlaloc::text::Tokenizer& tokenizer,
+                const std::vector<tlaloc::text::TokenId>& ids) {
+  for (const bool skip : {false, true}) {
+    write(tokenizer.decode(ids, skip));
+    tlaloc::text::DecodeStream stream(tokenizer, skip);
+    std::string streamed;
+    for (auto id : ids) streamed += stream.push(id);
+    write(streamed + stream.finish());
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -59,16 +74,16 @@ int main(int argc, char** argv) {
     tlaloc::text::EncodeOptions options;
     options.offsets = tlaloc::text::Offsets::kCharacters;
     std::string first, second;
-    while (read(first) && (texts == 1 || read(second))) {
+    while (texts == 0 && read(first)) {
+      std::vector<tlaloc::text::TokenId> ids(first.size() / sizeof(tlaloc::text::TokenId));
+      std::memcpy(ids.data(), first.data(), ids.size() * sizeof ids[0]);
+      write_text(tokenizer, ids);
+    }
+    while (texts > 0 && read(first) && (texts == 1 || read(second))) {
       const Encoding e =
           texts == 1 ? tokenizer.encode(first, options) : tokenizer.encode(first, second, options);
       write(e);
-      write(tokenizer.decode(e.ids));
-      write(tokenizer.decode(e.ids, true));
-      tlaloc::text::DecodeStream stream(tokenizer);
-      std::string streamed;
-      for (auto id : e.ids) streamed += stream.push(id);
-      write(streamed + stream.finish());
+      write_text(tokenizer, e.ids);
     }
   } catch (const std::exception& e) {
     std::cerr << e.what() << "\n";

@@ -41,6 +41,17 @@ void clean_up(std::string& s) {
   for (const auto& [from, to] : kPairs) replace_all(s, from, to);
 }
 
+/// How many bytes at the end are the start of a character that more bytes may complete.
+std::size_t open_bytes(std::string_view bytes) {
+  for (std::size_t n = 1; n <= std::min<std::size_t>(3, bytes.size()); ++n) {
+    const auto c = static_cast<unsigned char>(bytes[bytes.size() - n]);
+    if (c >= 0x80 && c < 0xC0) continue;
+    const std::size_t length = c < 0xC2 || c > 0xF4 ? 1 : c < 0xE0 ? 2 : c < 0xF0 ? 3 : 4;
+    return length > n ? n : 0;
+  }
+  return 0;
+}
+
 class ByteLevelDecoder : public Decoder {
  public:
   void apply(std::vector<std::string>& tokens) const override {
@@ -58,6 +69,19 @@ class ByteLevelDecoder : public Decoder {
       }
     }
     tokens.assign(1, is_utf8(bytes) ? std::move(bytes) : replace_ill_formed(bytes));
+  }
+  OpenEnd open_end(std::span<const std::string_view> tokens) const override {
+    std::string bytes;
+    for (std::size_t i = tokens.size(); i-- > 0 && bytes.size() < 3;) {
+      std::string own;
+      for (const char *p = tokens[i].data(), *end = p + tokens[i].size(); p != end;) {
+        const int b = char_to_byte(next_char(p));
+        if (b < 0) return {0, open_bytes(bytes) > 0};
+        own += static_cast<char>(b);
+      }
+      bytes.insert(0, own);
+    }
+    return {0, open_bytes(bytes) > 0};
   }
 };
 
@@ -138,6 +162,15 @@ class ByteFallbackDecoder : public Decoder {
     }
     flush();
     tokens = std::move(out);
+  }
+  OpenEnd open_end(std::span<const std::string_view> tokens) const override {
+    std::string bytes;
+    for (std::size_t i = tokens.size(); i-- > 0 && bytes.size() < 3;) {
+      const int byte = byte_of(tokens[i]);
+      if (byte < 0) break;
+      bytes.insert(0, 1, static_cast<char>(byte));
+    }
+    return {open_bytes(bytes), false};
   }
 
  private:
@@ -237,6 +270,13 @@ class DecoderSequence : public Decoder {
   explicit DecoderSequence(std::vector<DecoderPtr> parts) : parts_(std::move(parts)) {}
   void apply(std::vector<std::string>& tokens) const override {
     for (const DecoderPtr& part : parts_) part->apply(tokens);
+  }
+  OpenEnd open_end(std::span<const std::string_view> tokens) const override {
+    for (const DecoderPtr& part : parts_) {
+      const OpenEnd end = part->open_end(tokens);
+      if (end.tokens > 0 || end.replacement) return end;
+    }
+    return {};
   }
 
  private:

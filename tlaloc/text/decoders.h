@@ -2,7 +2,9 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tlaloc/text/regex.h"
@@ -14,6 +16,12 @@ class Decoder {
  public:
   virtual ~Decoder() = default;
   virtual void apply(std::vector<std::string>& tokens) const = 0;
+  /// What the next token may still change at the end of these, the last three of a text.
+  struct OpenEnd {
+    std::size_t tokens = 0;    ///< so many at the end are bytes of a character that is not whole
+    bool replacement = false;  ///< the text ends in U+FFFD for such bytes
+  };
+  virtual OpenEnd open_end(std::span<const std::string_view>) const { return {}; }
 };
 using DecoderPtr = std::unique_ptr<const Decoder>;
 

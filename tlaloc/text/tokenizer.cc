@@ -8,6 +8,7 @@
 #include <set>
 #include <thread>
 #include <unordered_map>
+#include <utility>
 
 #include "tlaloc/base/error.h"
 #include "tlaloc/text/unicode_class.h"
@@ -18,6 +19,9 @@ namespace {
 
 constexpr std::size_t kLongestText = 0xFFFFFF00u;
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
+// Of a stream: tokens that bytes of a character may lie in before its last one, and tokens that are
+// decoded again for each.
+constexpr std::size_t kMostOpen = 3, kLongestWindow = 16;
 
 /// What a thread needs to encode a text; kept from text to text.
 struct State {
@@ -419,11 +423,26 @@ std::string Tokenizer::decode(std::span<const TokenId> ids, bool skip_special_to
   return text;
 }
 
+Decoder::OpenEnd Tokenizer::open_end(std::span<const TokenId> ids) const {
+  std::vector<std::string_view> tokens;
+  for (TokenId id : ids) {
+    const auto it = parts_->added.find(id);
+    tokens.push_back(it != parts_->added.end() ? std::string_view(it->second.decoded)
+                                               : parts_->pipeline.model->vocabulary().token(id));
+  }
+  const DecoderPtr& decoder = parts_->pipeline.decoder;
+  return decoder ? decoder->open_end(tokens) : Decoder::OpenEnd{};
+}
+
 TokenId Tokenizer::bound() const { return parts_->bound; }
 
 TokenId Tokenizer::find(std::string_view token) const {
   const auto it = parts_->ids.find(token);
   return it != parts_->ids.end() ? it->second : parts_->pipeline.model->vocabulary().find(token);
+}
+
+bool Tokenizer::is_token(TokenId id) const {
+  return parts_->added.contains(id) || parts_->pipeline.model->vocabulary().contains(id);
 }
 
 std::string_view Tokenizer::token(TokenId id) const { return parts_->token_text(id); }
@@ -434,29 +453,72 @@ bool Tokenizer::is_special(TokenId id) const {
 }
 
 std::string DecodeStream::push(TokenId id) {
+  // What decodes to nothing whatever stands around it would only fill the window.
+  if (!tokenizer_.is_token(id) || (skip_special_tokens_ && tokenizer_.is_special(id))) return {};
   ids_.push_back(id);
-  const std::string text = tokenizer_.decode(ids_, skip_special_tokens_);
-  // What ends in U+FFFD may be the start of a character that the next token completes.
-  if (text.size() <= prefix_.size() || text.ends_with(kReplacement)) return {};
-  std::string added = after_prefix(text);
-  // The tokens of the last step stay: decoders treat the first token of a text differently.
-  ids_.erase(ids_.begin(), ids_.begin() + static_cast<std::ptrdiff_t>(emitted_ids_));
-  prefix_ = tokenizer_.decode(ids_, skip_special_tokens_);
-  emitted_ids_ = ids_.size();
+  const Decoder::OpenEnd open =
+      tokenizer_.open_end(std::span(ids_).last(std::min(ids_.size(), kMostOpen)));
+  const std::size_t tokens = std::min(open.tokens, ids_.size() - context_);
+  const std::string rest = behind_prefix(std::span(ids_).first(ids_.size() - tokens));
+  const bool is_open = open.replacement && rest.ends_with(kReplacement);
+  const std::size_t settled = rest.size() - (is_open ? kReplacement.size() : 0);
+  std::string added = settled > given_ ? rest.substr(given_, settled - given_) : "";
+  given_ = std::max(given_, settled);
+  if (tokens == 0 && !is_open && !rest.empty()) {
+    // The tokens of the last step stay: decoders treat the first token of a text differently.
+    move_window(ids_.size());
+    given_ = 0;
+  } else if (ids_.size() - context_ >= kLongestWindow) {
+    shorten_window();
+  }
   return added;
 }
 
 std::string DecodeStream::finish() {
-  std::string rest = after_prefix(tokenizer_.decode(ids_, skip_special_tokens_));
+  const std::string rest = behind_prefix(ids_);
   ids_.clear();
   prefix_.clear();
-  emitted_ids_ = 0;
-  return rest;
+  context_ = 0;
+  return rest.substr(std::min(std::exchange(given_, 0), rest.size()));
 }
 
-std::string DecodeStream::after_prefix(const std::string& text) const {
+std::string DecodeStream::decode(std::span<const TokenId> ids) const {
+  return tokenizer_.decode(ids, skip_special_tokens_);
+}
+
+std::string DecodeStream::behind_prefix(std::span<const TokenId> ids) const {
+  std::string text = decode(ids);
   if (text.starts_with(prefix_)) return text.substr(prefix_.size());
-  return tokenizer_.decode(std::span(ids_).subspan(emitted_ids_), skip_special_tokens_);
+  return decode(ids.subspan(context_));
+}
+
+void DecodeStream::move_window(std::size_t end) {
+  ids_.erase(ids_.begin(), ids_.begin() + static_cast<std::ptrdiff_t>(context_));
+  context_ = end - context_;
+  prefix_ = decode(std::span(ids_).first(context_));
+}
+
+void DecodeStream::shorten_window() {
+  const std::string rest = behind_prefix(ids_);
+  const std::size_t last = ids_.size() - kMostOpen;
+  if (rest.empty()) {
+    // Tokens without text are no context for those that follow.
+    std::vector<TokenId> shorter(ids_.begin(),
+                                 ids_.begin() + static_cast<std::ptrdiff_t>(context_));
+    shorter.insert(shorter.end(), ids_.begin() + static_cast<std::ptrdiff_t>(last), ids_.end());
+    if (decode(shorter) == decode(ids_)) ids_ = std::move(shorter);
+    return;
+  }
+  // Behind a place within a character the text is not the end of this one: then one a bit before.
+  for (std::size_t end = last; end + kMostOpen > last; --end) {
+    DecodeStream moved = *this;
+    moved.move_window(end);
+    const std::string still = moved.behind_prefix(moved.ids_);
+    if (moved.prefix_.empty() || !rest.ends_with(still)) continue;
+    moved.given_ -= std::min(moved.given_, rest.size() - still.size());
+    *this = std::move(moved);
+    return;
+  }
 }
 
 }  // namespace tlaloc::text

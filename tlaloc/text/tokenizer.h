@@ -49,16 +49,20 @@ class Tokenizer {
   TokenId find(std::string_view token) const;
   /// As it is written in the file; empty for an id that is no token.
   std::string_view token(TokenId id) const;
+  bool is_token(TokenId id) const;
   bool is_special(TokenId id) const;
 
  private:
+  friend class DecodeStream;
+  Decoder::OpenEnd open_end(std::span<const TokenId> ids) const;
   struct Parts;
   std::shared_ptr<const Parts> parts_;
 };
 
-/// Tokens to text as they come. What it gives never ends within a character, and put together is
-/// what decode() gives, but where a decoder changes text that it gave already: bytes that are no
-/// character make ByteFallback give up those before them too, and the stream only them.
+/// Tokens to text as they come, in time linear in them. What it gives never ends within a
+/// character, holds back no more than bytes that may become one, and put together is what decode()
+/// gives, but where a decoder changes text that it gave already: bytes that are no character make
+/// ByteFallback give up those before them too, and the stream only them.
 class DecodeStream {
  public:
   explicit DecodeStream(Tokenizer tokenizer, bool skip_special_tokens = false)
@@ -69,13 +73,19 @@ class DecodeStream {
   std::string finish();
 
  private:
-  /// What `text`, of all ids, has behind the prefix.
-  std::string after_prefix(const std::string& text) const;
+  std::string decode(std::span<const TokenId> ids) const;
+  /// What the text of `ids`, which the context starts, has behind the prefix.
+  std::string behind_prefix(std::span<const TokenId> ids) const;
+  /// What lies before ids_[end] becomes the context, and what was that is forgotten.
+  void move_window(std::size_t end);
+  /// Where there is no end of a character, so that the window has a bound too.
+  void shorten_window();
   Tokenizer tokenizer_;
   bool skip_special_tokens_;
-  std::vector<TokenId> ids_;     // from the last place where text could be cut
-  std::size_t emitted_ids_ = 0;  // of those, what prefix_ is the text of
-  std::string prefix_;
+  std::vector<TokenId> ids_;  // the window: context, and what may still change
+  std::size_t context_ = 0;   // ids of the context
+  std::string prefix_;        // its text
+  std::size_t given_ = 0;     // bytes behind the prefix that were given
 };
 
 }  // namespace tlaloc::text

@@ -1,5 +1,6 @@
 #include "tlaloc/text/tokenizer.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -80,6 +81,50 @@ TEST(Tokenizer, StreamsWholeCharacters) {
   EXPECT_EQ(stream.push(8), "");
   EXPECT_EQ(stream.finish(), "\xEF\xBF\xBD");
   EXPECT_EQ(stream.push(2), "a");
+}
+
+/// The bytes EF BF BD are U+FFFD itself, whose text looks like that of bytes which are nothing.
+TEST(Tokenizer, StreamsHoldBackOpenCharactersOnly) {
+  const std::vector<std::pair<std::string, std::string>> decoders{
+      {R"({"type": "ByteFallback"})", "<0x{:02X}>"}, {R"({"type": "ByteLevel"})", "{}"}};
+  const std::string text = "\xEF\xBF\xBD\xEF\xBF\xBD你\xEF\xBF\xBDé";
+  for (const auto& [decoder, format] : decoders) {
+    std::string vocabulary;
+    for (unsigned b = 0x80; b < 0x100; ++b) {
+      std::string visible;
+      append_char(visible, byte_to_char(static_cast<unsigned char>(b)));
+      const std::string token = format == "{}" ? visible : fmt::format(fmt::runtime(format), b);
+      vocabulary += fmt::format("{}\"{}\": {}", b == 0x80 ? "" : ", ", token, b - 0x80);
+    }
+    const Tokenizer t(parse_tokenizer(R"({"version": "1.0", "decoder": )" + decoder +
+                                          R"(, "model": {"type": "BPE", "merges": [], "vocab": {)" +
+                                          vocabulary + "}}}",
+                                      "t.json"));
+    DecodeStream stream(t);
+    std::string streamed;
+    for (std::size_t i = 0; i < 50 * text.size(); ++i) {
+      const char c = text[i % text.size()];
+      streamed += stream.push(static_cast<unsigned char>(c) - 0x80);
+      if (i + 1 == text.size() || !is_continuation(text[(i + 1) % text.size()])) {
+        EXPECT_EQ(streamed.size() % text.size(), (i + 1) % text.size()) << decoder;
+      }
+    }
+    EXPECT_EQ(stream.finish(), "");
+    for (std::size_t i = 0; i < streamed.size(); ++i) {
+      ASSERT_EQ(streamed[i], text[i % text.size()]) << decoder << " " << i;
+    }
+  }
+}
+
+/// Bytes that never become characters, and tokens that are left out, take no more time than others:
+/// if all were decoded again for each, this would take hours.
+TEST(Tokenizer, StreamsAreLinearInTheirTokens) {
+  DecodeStream stream(characters(), true);
+  std::size_t bytes = 0;
+  for (int i = 0; i < 100'000; ++i) bytes += stream.push(9).size();
+  EXPECT_EQ(bytes, 300'000u);
+  for (int i = 0; i < 100'000; ++i) EXPECT_EQ(stream.push(i % 2 == 0 ? 0 : 99), "");
+  EXPECT_EQ(stream.finish(), "");
 }
 
 TEST(Tokenizer, TakesAMegabyteOfOneLetter) {

@@ -1,6 +1,11 @@
 #include "tlaloc/text/aligned_text.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <utility>
+
+#include "tlaloc/base/error.h"
 
 namespace tlaloc::text {
 
@@ -22,8 +27,13 @@ AlignedText AlignedText::slice(Range r) const {
   return part;
 }
 
+// Compatibility forms make eleven bytes of one, byte levels two.
+constexpr std::size_t kMostGrowth = 64, kAlwaysAllowed = 1 << 20, kMostBytes = 0xFFFFFF00u;
+
 Rewrite::Rewrite(AlignedText& text)
     : source_(text),
+      most_(std::min(kMostBytes, kAlwaysAllowed +
+                                     kMostGrowth * std::size_t{text.part_.end - text.part_.begin})),
       view_(text.view()),
       begin_(view_.data()),
       p_(begin_),
@@ -58,7 +68,17 @@ void Rewrite::insert(char32_t c, std::uint32_t start) {
   put(c, {place, place});
 }
 
+void Rewrite::throw_too_long() const {
+  throw UserError({"TL-TOKENIZER-003",
+                   "tokenizer",
+                   fmt::format("normalizing makes more than {} bytes of a text of {}", most_,
+                               source_.part_.end - source_.part_.begin),
+                   "use a normalizer that inserts less, or encode the text in parts",
+                   {}});
+}
+
 void Rewrite::commit() {
+  if (text_.size() > most_) throw_too_long();
   source_.text_ = std::move(text_);
   source_.places_ = std::move(places_);
   source_.rewritten_ = true;

@@ -49,6 +49,7 @@ class AlignedText {
 /// replaced or skipped, and others are inserted.
 class Rewrite {
  public:
+  /// UserError TL-TOKENIZER-003 from what writes where far more text comes out than goes in.
   explicit Rewrite(AlignedText& text);
 
   bool at_end() const { return p_ == end_; }
@@ -81,10 +82,13 @@ class Rewrite {
   Range place_of_next() const { return source_.original({position(), position() + 1}); }
   void put(char32_t c, Range place) {
     const std::size_t before = text_.size();
+    if (before > most_) throw_too_long();
     append_char(text_, c);
     places_.insert(places_.end(), text_.size() - before, place);
   }
+  [[noreturn]] void throw_too_long() const;
   AlignedText& source_;
+  std::size_t most_;
   std::string_view view_;
   const char *begin_, *p_, *end_;
   std::string text_;

@@ -205,9 +205,12 @@ class StripDecoder : public Decoder {
   }
   void apply(std::vector<std::string>& tokens) const override {
     for (std::string& token : tokens) {
-      for (std::size_t i = 0; i < start_ && token.starts_with(content_); ++i) {
-        token.erase(0, content_.size());
+      std::size_t front = 0;
+      for (std::size_t i = 0; i < start_ && token.compare(front, content_.size(), content_) == 0;
+           ++i) {
+        front += content_.size();
       }
+      token.erase(0, front);
       for (std::size_t i = 0; i < stop_ && token.ends_with(content_); ++i) {
         token.resize(token.size() - content_.size());
       }

@@ -1,7 +1,9 @@
 // Oniguruma's syntax in PCRE2's.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <utility>
 
 #include "tlaloc/base/error.h"
 #include "tlaloc/text/regex.h"
@@ -39,6 +41,16 @@ constexpr std::array kProperties{Property{"L", kLetter}, Property{"N", kNumber},
 constexpr std::string_view kWordMembers = R"(\p{Alphabetic}\p{M}\p{Nd}\p{Nl}\p{Pc})";
 constexpr std::string_view kLatinNumbers = R"(\xb2\xb3\xb9\xbc-\xbe)";
 
+/// Scripts have long names, and the other properties that are known here are these.
+bool is_script(std::string_view name) {
+  static constexpr std::array<std::string_view, 12> kOthers{
+      "any",   "alphabetic", "alpha", "white_space", "whitespace", "space",
+      "lower", "lowercase",  "upper", "uppercase",   "emoji",      "ideographic"};
+  std::string lower;
+  for (char c : name) lower += c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  return name.size() > 2 && std::find(kOthers.begin(), kOthers.end(), lower) == kOthers.end();
+}
+
 /// The ranges to add to \p{name}; empty where nothing is known.
 const std::string& additions(std::string_view name) {
   static const std::array<std::string, kProperties.size()> all = [] {
@@ -62,10 +74,12 @@ class Translator {
       const char c = in_[at_];
       if (c == '\\') {
         escape();
+      } else if (c == '(' && !in_class_) {
+        group();
       } else if (c == '[') {
         if (in_class_) {
           if (next_is("[:")) {
-            copy_posix();
+            posix();
             continue;
           }
           refuse("a bracket expression inside another");
@@ -90,13 +104,15 @@ class Translator {
         refuse("a + after an interval, which repeats it");
       } else if (!in_class_ && next_is("{,")) {
         refuse("an interval without a lower bound");
-      } else if (!in_class_ && next_is("(?") && at_ + 2 < in_.size() && in_[at_ + 2] == '~') {
-        refuse("an absence operator");
+      } else if (!in_class_ && c == '}' && at_ + 1 < in_.size() && in_[at_ + 1] == '?' &&
+                 closes_count()) {
+        refuse("a ? after a count, which makes it optional");
       } else {
         out_ += c;
         ++at_;
       }
     }
+    if (ignores_case_) check_folding();
     return std::move(out_);
   }
 
@@ -112,11 +128,66 @@ class Translator {
          {}});
   }
 
-  void copy_posix() {
-    const std::size_t end = in_.find(":]", at_);
-    if (end == std::string_view::npos) refuse("an open [:");
-    out_ += in_.substr(at_, end + 2 - at_);
-    at_ = end + 2;
+  /// The start of a group: those that both read in the same way.
+  void group() {
+    static constexpr std::array<std::string_view, 10> kStarts{
+        "(?:", "(?=", "(?!", "(?<=", "(?<!", "(?>", "(?#", "(?i:", "(?i)", "(?-i:"};
+    for (std::string_view start : kStarts) {
+      if (!next_is(start)) continue;
+      ignores_case_ |= start == "(?i:" || start == "(?i)";
+      out_ += start;
+      at_ += start.size();
+      if (start != "(?#") return;
+      const std::size_t end = std::min(in_.find(')', at_), in_.size());
+      if (in_.substr(at_, end - at_).find('\\') != std::string_view::npos) {
+        refuse("a backslash in a comment");
+      }
+      at_ = end;
+      return;
+    }
+    if (next_is("(?") || next_is("(*")) {
+      refuse(fmt::format("a group that starts with '{}'", in_.substr(at_, 3)));
+    }
+    out_ += '(';
+    ++at_;
+  }
+
+  /// Whether the brace at this place closes {n}.
+  bool closes_count() const {
+    std::size_t begin = at_;
+    while (begin > 0 && in_[begin - 1] >= '0' && in_[begin - 1] <= '9') --begin;
+    return begin < at_ && begin > 0 && in_[begin - 1] == '{';
+  }
+
+  /// Without case, Oniguruma has single characters for two or three, such as U+00DF for ss.
+  void check_folding() {
+    for (at_ = 0; at_ < in_.size(); ++at_) {
+      auto lower = [&](std::size_t i) {
+        const char c = i < in_.size() ? in_[i] : ' ';
+        return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+      };
+      const char c = lower(at_), next = lower(at_ + 1);
+      if (static_cast<signed char>(c) < 0 || (c == '\\' && (next == 'x' || next == 'u'))) {
+        refuse("a character beyond ASCII where case is ignored");
+      }
+      const std::string_view after = c == 's' ? "st{" : c == 'f' ? "fil{" : "";
+      const bool is_escape = at_ > 0 && in_[at_ - 1] == '\\';
+      if (!is_escape && after.find(next) != std::string_view::npos) {
+        refuse("letters that have a ligature, where case is ignored");
+      }
+    }
+  }
+
+  void posix() {
+    for (const auto& [name, members] :
+         {std::pair<std::string_view, std::string_view>{"[:digit:]", "\\p{Nd}"},
+          {"[:space:]", "\\p{White_Space}"}}) {
+      if (!next_is(name)) continue;
+      out_ += members;
+      at_ += name.size();
+      return;
+    }
+    refuse("a POSIX bracket");
   }
 
   void escape() {
@@ -150,27 +221,12 @@ class Translator {
         at_ += 6;
         return;
       }
-      // These mean something else to PCRE2, or nothing.
-      case 'h':
-      case 'H':
-      case 'R':
-      case 'X':
-      case 'K':
-      case 'g':
-      case 'k':
-      case 'y':
-      case 'Y':
-      case 'O':
-      case 'N':
-      case 'c':
-      case 'C':
-      case 'M':
-      case 'Q':
-      case 'E':
-      case 'V':
-      case 'v':
-        refuse(fmt::format("\\{}", c));
       default:
+        // Other letters mean something else to PCRE2, or nothing.
+        if (((c | 32) >= 'a' && (c | 32) <= 'z') &&
+            std::string_view("antfredDAzZGx").find(c) == std::string_view::npos) {
+          refuse(fmt::format("\\{}", c));
+        }
         out_ += in_.substr(at_, 2);
         at_ += 2;
     }
@@ -207,8 +263,13 @@ class Translator {
       negated = !negated;
       name.remove_prefix(1);
     }
+    if (name.find_first_of("=:&^") != name.npos || name.starts_with('X')) {
+      refuse(fmt::format("the property '{}'", name));
+    }
     const std::string& more = additions(name);
-    const std::string own = fmt::format("\\{}{{{}}}", negated ? 'P' : 'p', name);
+    // PCRE2 has the characters that a script shares with others in it, unless told not to.
+    const std::string own =
+        fmt::format("\\{}{{{}{}}}", negated ? 'P' : 'p', is_script(name) ? "sc:" : "", name);
     if (more.empty()) {
       out_ += own;
     } else if (!in_class_) {
@@ -225,7 +286,7 @@ class Translator {
   const std::string& place_;
   std::string out_;
   std::size_t at_ = 0;
-  bool in_class_ = false;
+  bool in_class_ = false, ignores_case_ = false;
 };
 
 }  // namespace

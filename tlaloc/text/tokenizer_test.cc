@@ -285,6 +285,23 @@ TEST(Tokenizer, TextsOfFourGigabytesAreRefused) {
   munmap(memory, size);
 }
 
+TEST(Tokenizer, NormalizersThatInsertWithoutEndAreRefused) {
+  const std::string text =
+      replaced(kCharacters, R"("normalizer": null)",
+               R"("normalizer": {"type": "Replace", "pattern": {"String": "a"}, "content": ")" +
+                   std::string(100'000, 'b') + R"("})");
+  const Tokenizer t(parse_tokenizer(text, "t.json"));
+  EXPECT_EQ(t.encode("a").size(), 100'000u);
+  try {
+    t.encode(std::string(1000, 'a'));
+    FAIL();
+  } catch (const UserError& e) {
+    EXPECT_EQ(e.code(), "TL-TOKENIZER-003");
+    EXPECT_THAT(e.what(),
+                HasSubstr("t.json: normalizing makes more than 1112576 bytes of a text of 1000"));
+  }
+}
+
 TEST(Tokenizer, PatternsThatBacktrackForeverEnd) {
   const std::string text = replaced(kCharacters, R"(\\w+|\\s+)", R"((?:a|aa|a?)+c)");
   const Tokenizer t(parse_tokenizer(text, "t.json"));

@@ -49,6 +49,9 @@ HostArray identity_value(ir::Identity identity, DType dtype) {
   });
 }
 
+bool picks_one(const Fold& fold) {
+  return fold.identity == ir::Identity::lowest || fold.identity == ir::Identity::highest;
+}
 bool is_narrow(DType t) { return t == DType::f16 || t == DType::bf16; }
 /// f16 and bf16 are added up and multiplied in f32.
 Value widened(Emitter& e, const Value& x, const Fold& fold) {
@@ -73,11 +76,18 @@ Values reduction(Emitter& e, const Op& op, const Fold& fold) {
     x = e.select(inside, x, e.leading(start, x.type));
   }
   const Value in[] = {x, start};
-  const TensorType out = op.out[0].with(x.type.dtype);
-  const Region region[] = {fold_region(e, x.type.dtype, fold.name)};
-  const Values y = e.op("stablehlo.reduce", in, std::span(&out, 1),
-                        "dimensions = " + array_attr(op.as<ops::ReduceAttrs>().axes), region);
-  return {e.convert(y[0], op.out[0].dtype)};
+  const std::string axes = "dimensions = " + array_attr(op.as<ops::ReduceAttrs>().axes);
+  auto fold_all = [&](std::span<const Value> of, const char* name) {
+    const TensorType out = op.out[0].with(of[0].type.dtype);
+    const Region region[] = {fold_region(e, of[0].type.dtype, name)};
+    return e.op("stablehlo.reduce", of, std::span(&out, 1), axes, region)[0];
+  };
+  const Value y = fold_all(in, fold.name);
+  if (!is_float(y.type.dtype) || !picks_one(fold)) return {e.convert(y, op.out[0].dtype)};
+  // Vectorized code of some plugins loses NaN (PJRT 0.115).
+  const Value any_nan[] = {e.compare("NE", x, x), e.splat(0, {DType::boolean, {}})};
+  return {e.select(fold_all(any_nan, "or"),
+                   e.splat(std::numeric_limits<double>::quiet_NaN(), y.type), y)};
 }
 
 /// By doubling: after step k each element holds the fold of the 2^k in front of it and itself.

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "tests/conformance/cases.h"
+#include "tlaloc/ir/builder.h"
 
 namespace tlaloc::runtime::conformance {
 namespace {
@@ -12,32 +13,59 @@ namespace {
 enum class Mode { plain, donated, bound };
 constexpr const char* kModeNames[] = {"", "/donated", "/bound"};
 
-std::vector<Buffer> run_case(Backend& backend, const Executable& e, const Case& c, Mode mode) {
+struct Turn {
+  Case c;
+  Mode mode;
+};
+
+/// One graph that does what each of them does.
+ir::GraphRef joined(std::span<const Turn> turns) {
+  if (turns.size() == 1) return turns[0].c.graph;
+  ir::Builder b("batch");
+  std::vector<ir::Vals> params;
+  for (const Turn& t : turns) {
+    ir::Vals& own = params.emplace_back();
+    for (ir::Type type : t.c.graph->param_types()) own.push_back(b.param(type));
+  }
+  ir::Vals results;
+  for (std::size_t i = 0; i < turns.size(); ++i) {
+    const ir::Graph& g = *turns[i].c.graph;
+    const std::vector<ir::Dim> sizes(g.dims().begin(), g.dims().end());
+    for (ir::Val v : ir::inline_graph(g, params[i], sizes).results) results.push_back(v);
+  }
+  return b.build(results);
+}
+
+/// The results of all, one after the other.
+std::vector<Buffer> run_cases(Backend& backend, const Executable& e, std::span<const Turn> turns) {
   std::vector<Buffer> inputs;
-  for (const HostArray& a : c.inputs) {
-    // A donated input is a copy of its own: the case is used again.
-    HostArray copy = a;
-    if (mode == Mode::donated) copy.mutable_data();
-    inputs.push_back(backend.upload(std::move(copy)));
-  }
+  std::map<std::size_t, Buffer> bound;
   RunOptions options;
-  for (ir::Symbol s : e.signature().undetermined) options.dims.emplace(s.id(), c.dims.at(s.id()));
-  if (mode == Mode::donated) options.donate.assign(inputs.size(), true);
-  RunResult r;
-  if (mode == Mode::bound && !inputs.empty()) {
-    // The last operand is bound: often the smaller one, as weights would be.
-    std::map<std::size_t, Buffer> params{{inputs.size() - 1, inputs.back()}};
-    const auto bound = e.bind(std::move(params));
-    inputs.pop_back();
-    r = bound->run(inputs, options);
-  } else {
-    r = e.run(inputs, options);
+  std::size_t param = 0;
+  DimValues dims;
+  for (const auto& [c, mode] : turns) {
+    dims.insert(c.dims.begin(), c.dims.end());
+    for (std::size_t k = 0; k < c.inputs.size(); ++k, ++param) {
+      // A donated input is a copy of its own: the case is used again.
+      HostArray copy = c.inputs[k];
+      if (mode == Mode::donated) copy.mutable_data();
+      // The last operand is bound: often the smaller one, as weights would be.
+      if (mode == Mode::bound && k + 1 == c.inputs.size()) {
+        bound.emplace(param, backend.upload(std::move(copy)));
+      } else {
+        inputs.push_back(backend.upload(std::move(copy)));
+        options.donate.push_back(mode == Mode::donated);
+      }
+    }
   }
+  for (ir::Symbol s : e.signature().undetermined) options.dims.emplace(s.id(), dims.at(s.id()));
+  RunResult r =
+      bound.empty() ? e.run(inputs, options) : e.bind(std::move(bound))->run(inputs, options);
   r.done.wait();
   return r.outputs;
 }
 
-/// Denormal floats as zeros of their sign.
+/// Denormal floats as zeros of their sign, and those whose half is one.
 HostArray without_denormals(HostArray a) {
   dispatch(a.dtype(), [&]<class T>(TypeTag<T>) {
     if constexpr (std::is_floating_point_v<ComputeType<T>>) {
@@ -47,7 +75,7 @@ HostArray without_denormals(HostArray a) {
         const double least = std::is_same_v<T, Half>     ? 0x1p-14
                              : std::is_same_v<T, double> ? std::numeric_limits<double>::min()
                                                          : 0x1p-126;
-        if (std::abs(static_cast<double>(value)) < least) x = static_cast<T>(value * 0);
+        if (std::abs(static_cast<double>(value)) < 2 * least) x = static_cast<T>(value * 0);
       }
     }
   });
@@ -65,11 +93,12 @@ class Check {
     for (const ir::OpDef* op : table) {
       if (!options_.op.empty() && options_.op != op->name) continue;
       OpReport& r = report_.ops[op->name];
-      skipped_ = 0;
+      place_ = 0;
       if (const Row* row = rows[op->id]) {
-        Cases cases(*row, options_.seed, [&](Case c) { run_one(op->name, r, std::move(c)); });
+        Cases cases(*row, options_.seed, [&](Case c) { add(op->name, r, std::move(c)); });
         try {
           row->generate(cases, *row);
+          flush(r);
         } catch (const Error& e) {
           fail(r, std::string(op->name) + "/generator", e.what());
         }
@@ -88,48 +117,86 @@ class Check {
     }
   }
 
-  void run_one(const char* op, OpReport& r, Case c) {
-    // Each n-th case, but the modes in turn.
-    if (skipped_++ % options_.every != 0) return;
-    const Mode mode = static_cast<Mode>(r.cases++ % 3);
+  void add(const char* op, OpReport& r, Case c) {
+    // The first few, which have the fewest elements, and each n-th one; but the modes in turn.
+    const int place = place_++;
+    if (place >= 4 && place % options_.every != options_.every / 2) return;
+    Mode mode = static_cast<Mode>(r.cases++ % 3);
+    // What is bound makes programs of their own: in all of a batch, of each third one.
+    if (options_.batch > 1) {
+      mode = batches_ % 3 == 2 ? Mode::bound : static_cast<Mode>(r.cases % 2);
+    }
     c.name += kModeNames[static_cast<int>(mode)];
     if (const auto own = options_.ulps.find(op); own != options_.ulps.end()) c.ulps = own->second;
     if (!options_.denormals) {
       for (HostArray& a : c.inputs) a = without_denormals(std::move(a));
     }
+    batch_.push_back({std::move(c), mode});
+    if (static_cast<int>(batch_.size()) >= options_.batch) flush(r);
+  }
+  void flush(OpReport& r) {
+    if (batch_.empty()) return;
+    ++batches_;
+    run(r, batch_);
+    batch_.clear();
+  }
+
+  void run(OpReport& r, std::span<const Turn> turns) {
+    const int before = r.failed + r.refused;
     std::shared_ptr<const Executable> executable;
     try {
-      executable = subject_.compile(c.graph, options_.compile);
-    } catch (const UserError& e) {
-      if (e.code() != "TL-BACKEND-001") return fail(r, c.name, e.what());
-      if (++r.refused == 1) r.refusal = e.what();
-      return;
+      executable = subject_.compile(joined(turns), options_.compile);
+      run_together(r, *executable, turns);
     } catch (const std::exception& e) {
-      return fail(r, c.name, e.what());
-    }
-    std::vector<HostArray> before;
-    for (HostArray a : c.inputs) {
-      a.mutable_data();
-      before.push_back(std::move(a));
-    }
-    try {
-      const auto expected = run_case(reference_, *reference_.compile(c.graph), c, Mode::plain);
-      const auto got = run_case(subject_, *executable, c, mode);
-      if (expected.size() != got.size()) return fail(r, c.name, "the number of results differs");
-      for (std::size_t k = 0; k < got.size(); ++k) {
-        HostArray want = expected[k].to_host(), have = got[k].to_host();
-        if (!options_.denormals) {
-          want = without_denormals(std::move(want));
-          have = without_denormals(std::move(have));
-        }
-        const std::string d = difference(want, have, options_.exact ? 0 : c.ulps);
-        if (!d.empty()) return fail(r, c.name, "result " + std::to_string(k) + ", " + d);
+      if (turns.size() > 1) {
+        run(r, turns.first(turns.size() / 2));
+        run(r, turns.subspan(turns.size() / 2));
+        if (r.failed + r.refused > before) return;
       }
-    } catch (const std::exception& e) {
-      return fail(r, c.name, e.what());
+      const auto* user = dynamic_cast<const UserError*>(&e);
+      if (turns.size() > 1 || executable || !user || user->code() != "TL-BACKEND-001") {
+        return fail(r, turns[0].c.name, e.what());
+      }
+      if (++r.refused == 1) r.refusal = e.what();
     }
-    for (std::size_t k = 0; k < before.size(); ++k) {
-      if (!identical(before[k], c.inputs[k])) {
+  }
+
+  /// Throws what running throws.
+  void run_together(OpReport& r, const Executable& executable, std::span<const Turn> turns) {
+    std::vector<HostArray> before;
+    for (const Turn& t : turns) {
+      for (HostArray a : t.c.inputs) {
+        a.mutable_data();
+        before.push_back(std::move(a));
+      }
+    }
+    const std::vector<Buffer> got = run_cases(subject_, executable, turns);
+    std::size_t result = 0, input = 0;
+    for (const Turn& t : turns) {
+      const Turn plain{t.c, Mode::plain};
+      const auto expected =
+          run_cases(reference_, *reference_.compile(t.c.graph), std::span(&plain, 1));
+      const std::span results = std::span(got).subspan(result, expected.size());
+      result += expected.size();
+      compare(r, t.c, expected, results, std::span(before).subspan(input, t.c.inputs.size()));
+      input += t.c.inputs.size();
+    }
+    if (result != got.size()) fail(r, turns[0].c.name, "the number of results differs");
+  }
+  void compare(OpReport& r, const Case& c, std::span<const Buffer> expected,
+               std::span<const Buffer> got, std::span<const HostArray> inputs) {
+    for (std::size_t k = 0; k < got.size(); ++k) {
+      HostArray want = expected[k].to_host(), have = got[k].to_host();
+      if (!options_.denormals) {
+        want = without_denormals(std::move(want));
+        have = without_denormals(std::move(have));
+      }
+      r.elements += want.size();
+      const std::string d = difference(want, have, options_.exact ? 0 : c.ulps);
+      if (!d.empty()) return fail(r, c.name, "result " + std::to_string(k) + ", " + d);
+    }
+    for (std::size_t k = 0; k < inputs.size(); ++k) {
+      if (!identical(inputs[k], c.inputs[k])) {
         return fail(r, c.name, "input " + std::to_string(k) + " was changed");
       }
     }
@@ -138,7 +205,8 @@ class Check {
   Backend& subject_;
   Backend& reference_;
   const Options& options_;
-  int skipped_ = 0;
+  int place_ = 0, batches_ = 0;
+  std::vector<Turn> batch_;
   Report report_;
 };
 

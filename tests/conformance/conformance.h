@@ -16,7 +16,10 @@ struct Options {
   bool exact = false;      ///< no tolerances: for a back end that computes as the reference does
   std::uint64_t seed = 1;  ///< of the inputs
   int max_failures_per_op = 3;  ///< those kept in the report; all are counted
-  int every = 1;                ///< only each n-th case of an op, where compiling takes long
+  /// Only the first cases of an op and each n-th one, where compiling takes long.
+  int every = 1;
+  /// So many cases of an op in one program, for a subject that takes long to compile any.
+  int batch = 1;
   /// False for a subject that takes denormal floats for zeros: inputs have none, and where the
   /// reference has one a zero is right too.
   bool denormals = true;
@@ -33,6 +36,7 @@ struct Failure {
 struct OpReport {
   int cases = 0;
   int failed = 0;
+  std::int64_t elements = 0;  ///< of results, compared
   int refused = 0;  ///< UserError TL-BACKEND-001 when compiling: the back end says so by name
   /// Cases that exist with constant sizes only, because the op wants constants.
   int constant_only = 0;
@@ -53,7 +57,8 @@ struct Report {
 };
 
 /// Compares `subject` with `reference` on every case. Each case runs plainly, with donated inputs
-/// or with a bound argument, in turn; inputs that were not donated must stay as they were.
+/// or with a bound argument, in turn; inputs that were not donated must stay as they were. Of a
+/// batch that fails each case is run alone, so that failures and refusals are its cases' own.
 Report check(Backend& subject, Backend& reference, const Options& options = {});
 
 }  // namespace tlaloc::runtime::conformance

@@ -417,11 +417,13 @@ Emitted Emitter::module(const ir::Graph& g, std::span<const std::int64_t> sizes)
   }
   Values results = graph(f, args);
   e.result_count = results.size();
-  std::unordered_map<std::string, std::size_t> outputs;
+  std::vector<std::pair<ir::Dim, std::size_t>> outputs;
   auto output_of = [&](ir::Dim d) {
-    auto [at, is_new] = outputs.emplace(d.to_string(), results.size());
-    if (is_new) results.push_back(size_value(f, d));
-    return at->second;
+    const auto known = std::ranges::find(outputs, d, [](const auto& o) { return o.first; });
+    if (known != outputs.end()) return known->second;
+    outputs.emplace_back(d, results.size());
+    results.push_back(size_value(f, d));
+    return outputs.back().second;
   };
   for (std::size_t r = 0; r < e.result_count; ++r) {
     const ir::Type t = g.type(g.results()[r]);

@@ -2,6 +2,7 @@
 #include "tlaloc/ops/elementwise_arith.h"
 #include "tlaloc/ops/elementwise_bits.h"
 #include "tlaloc/ops/elementwise_power.h"
+#include "tlaloc/ops/val_ops.h"
 #include "tlaloc/stablehlo/emitter.h"
 
 namespace tlaloc::stablehlo::lowering {
@@ -32,8 +33,6 @@ TLALOC_SAME(Cos, "stablehlo.cosine")
 TLALOC_SAME(Tan, "stablehlo.tan")
 TLALOC_SAME(Asin, "chlo.asin")
 TLALOC_SAME(Acos, "chlo.acos")
-TLALOC_SAME(Sinh, "chlo.sinh")
-TLALOC_SAME(Cosh, "chlo.cosh")
 TLALOC_SAME(Asinh, "chlo.asinh")
 TLALOC_SAME(Acosh, "chlo.acosh")
 TLALOC_SAME(Atanh, "chlo.atanh")
@@ -70,6 +69,32 @@ Value atan2(Emitter& e, const Value& y, const Value& x) {
 }
 Values Atan(Emitter& e, const Op& op) { return {atan2(e, op.in[0], e.splat(1, op.in[0].type))}; }
 Values Atan2(Emitter& e, const Op& op) { return {atan2(e, op.in[0], op.in[1])}; }
+
+/// f of x in f32 where x is narrower.
+template <class F>
+Values in_wide(Emitter& e, const Op& op, F f) {
+  const DType t = op.out[0].dtype;
+  const bool narrow = t == DType::f16 || t == DType::bf16;
+  const Value in[] = {narrow ? e.convert(op.in[0], DType::f32) : op.in[0]};
+  return {
+      e.convert(e.decompose(in, [&](const ir::Vals& v) -> ir::Vals { return {f(v[0])}; })[0], t)};
+}
+/// CHLO's cosh and sinh add log(1/2) to x, which makes its rounding one of the result. Of an e^|x|
+/// that overflows both halves are taken from e^(|x|/2).
+Values Cosh(Emitter& e, const Op& op) {
+  return in_wide(e, op, [](const ir::Val& x) {
+    using namespace ops;  // NOLINT: the vocabulary of rules
+    const Val half = exp(abs(x) * 0.5), y = exp(abs(x));
+    return select(is_finite(y), 0.5 * y + 0.5 / y, 0.5 * half * half);
+  });
+}
+Values Sinh(Emitter& e, const Op& op) {
+  return in_wide(e, op, [](const ir::Val& x) {
+    using namespace ops;  // NOLINT: the vocabulary of rules
+    const Val half = exp(abs(x) * 0.5), y = expm1(abs(x));
+    return sign(x) * select(is_finite(y), 0.5 * (y + y / (y + 1.0)), 0.5 * half * half);
+  });
+}
 
 Values StopGradient(Emitter&, const Op& op) { return {op.in[0]}; }
 

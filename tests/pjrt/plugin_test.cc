@@ -224,6 +224,17 @@ TEST_P(OnPlugin, RecordedValuesHaveTheLengthOfTheRun) {
   EXPECT_THAT(values(r.outputs[1]), ElementsAre(5, 15, 45));
   EXPECT_EQ(r.outputs[2].to_host().as<std::int64_t>()[0], 3);
 }
+TEST_P(OnPlugin, SeveralLoopsHaveLengthsOfTheirOwn) {
+  const ir::GraphRef loop = tripling(8);
+  const auto e = backend()->compile(
+      graph({Type::scalar(DType::f32), Type::scalar(DType::f32)}, [&](const Vals& p) -> Vals {
+        return {ir::inline_graph(*loop, std::span(&p[0], 1)).results[1],
+                ir::inline_graph(*loop, std::span(&p[1], 1)).results[1]};
+      }));
+  const auto r = e->run({Buffer(HostArray::scalar(5.0f)), Buffer(HostArray::scalar(50.0f))});
+  EXPECT_THAT(values(r.outputs[0]), ElementsAre(5, 15, 45));
+  EXPECT_THAT(values(r.outputs[1]), ElementsAre(50));
+}
 TEST_P(OnPlugin, ALoopThatDoesNotEndIsAnError) {
   const auto e = backend()->compile(tripling(2));
   error_of<UserError>("TL-LOOP-001", [&] { e->run({Buffer(HostArray::scalar(5.0f))}); });
@@ -289,6 +300,20 @@ TEST_P(OnPlugin, MemoryThatIsNotThereIsAnError) {
       },
       EnvironmentError);
   expect_usable(client());
+}
+
+/// Whatever their order on the device. The older plugin copies what lies there; all that is emitted
+/// is row-major on it.
+TEST(Layouts, ArraysAreReadInRowMajorOrder) {
+  const Client& client = Client::get(Plugin::load(find_plugin("lammps_jax_pjrt_cpu")));
+  const auto program = client.compile(
+      "func.func @main(%0: tensor<2x3xf32>) -> (tensor<2x3xf32> {mhlo.layout_mode = \"{0,1}\"}) {\n"
+      "  return %0 : tensor<2x3xf32>\n}\n");
+  const auto x = client.upload(f32({1, 2, 3, 4, 5, 6}).reshaped({2, 3}));
+  const DeviceArray* args[] = {x.get()};
+  const HostArray y = program->run(args, {}).arrays.at(0)->read(DType::f32, {2, 3});
+  EXPECT_THAT(std::vector<float>(y.as<float>().begin(), y.as<float>().end()),
+              ElementsAre(1, 2, 3, 4, 5, 6));
 }
 
 }  // namespace

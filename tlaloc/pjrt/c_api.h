@@ -1,7 +1,7 @@
 // The part of the PJRT C API that Tlaloc uses, declared here so that the library builds without any
 // plugin's header. Layouts are those of API 0.81, the oldest that is supported; the interface only
-// ever adds fields, and every structure carries its size. api_test.cc compares each offset with the
-// header of the xla-cpu-pjrt wheel.
+// ever adds fields, and every structure carries its size. tests/pjrt/layout_test.cc compares each
+// offset with the header of the xla-cpu-pjrt wheel.
 #pragma once
 
 #include <cstddef>
@@ -301,10 +301,25 @@ struct Buffer_Destroy {
   TLALOC_PJRT_HEAD
   Buffer* buffer;
 };
+/// Tiled: the other kind, of strides, is not used.
+struct TiledLayout {
+  TLALOC_PJRT_HEAD
+  const std::int64_t* minor_to_major;
+  std::size_t minor_to_major_size;
+  const std::int64_t* tile_dims;
+  const std::size_t* tile_dim_sizes;
+  std::size_t num_tiles;
+};
+enum MemoryLayoutType : int { kTiled = 0 };
+struct MemoryLayout {
+  TLALOC_PJRT_HEAD
+  TiledLayout tiled;
+  MemoryLayoutType type;
+};
 struct Buffer_ToHostBuffer {
   TLALOC_PJRT_HEAD
   Buffer* src;
-  void* host_layout;
+  MemoryLayout* host_layout;
   void* dst;
   std::size_t dst_size;
   Event* event;
@@ -325,5 +340,7 @@ inline constexpr std::size_t kStructSize<Error_GetCode> =
 template <>
 inline constexpr std::size_t kStructSize<Event_IsReady> =
     offsetof(Event_IsReady, is_ready) + sizeof(bool);
+template <>
+inline constexpr std::size_t kStructSize<MemoryLayout> = offsetof(MemoryLayout, type) + sizeof(int);
 
 }  // namespace tlaloc::plugins::c

@@ -95,8 +95,20 @@ DeviceArray::~DeviceArray() {
 HostArray DeviceArray::read(DType dtype, const Extents& extents) const {
   HostArray a = HostArray::uninitialized(dtype, extents);
   if (a.bytes() == 0) return a;
+  // Row-major, whatever the order on the device is: without a layout a plugin copies in its own.
+  Extents minor_to_major(extents.size());
+  for (std::size_t i = 0; i < extents.size(); ++i) {
+    minor_to_major[i] = static_cast<std::int64_t>(extents.size() - 1 - i);
+  }
+  c::MemoryLayout layout{};
+  layout.struct_size = c::kStructSize<c::MemoryLayout>;
+  layout.tiled.struct_size = c::kStructSize<c::TiledLayout>;
+  layout.tiled.minor_to_major = minor_to_major.data();
+  layout.tiled.minor_to_major_size = minor_to_major.size();
+  layout.type = c::kTiled;
   c::Buffer_ToHostBuffer args{};
   args.src = buffer_;
+  args.host_layout = &layout;
   args.dst = a.mutable_data();
   args.dst_size = a.bytes();
   client_.plugin().call(Function::Buffer_ToHostBuffer, args, "read");
@@ -203,7 +215,6 @@ std::vector<Program::Outputs> Program::run_replicas(
 }
 
 std::optional<MemoryStats> Program::memory() const {
-  if (!client_.plugin().has(Function::Executable_GetCompiledMemoryStats)) return {};
   c::Executable_GetCompiledMemoryStats s{};
   s.executable = executable_;
   try {

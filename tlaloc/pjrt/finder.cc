@@ -16,9 +16,12 @@ std::string variable(const char* name) {
   return value ? value : "";
 }
 
-bool is_plugin(const fs::path& file) {
+/// By its name. Where only plugins are kept, such as xla_cuda_plugin.so in jax_plugins/xla_cuda12,
+/// the name may say less.
+bool is_plugin(const fs::path& file, bool among_plugins = false) {
   const std::string name = file.filename().string();
-  return file.extension() == ".so" && (name.find("pjrt") != name.npos || name == "libtpu.so");
+  return file.extension() == ".so" && (name.find("pjrt") != name.npos || name == "libtpu.so" ||
+                                       (among_plugins && name.find("plugin") != name.npos));
 }
 
 /// What a folder holds, in the order of names; nothing where it can't be read.
@@ -41,9 +44,6 @@ class Finder {
   Search run() && {
     from_variable();
     if (const std::string venv = variable("VIRTUAL_ENV"); !venv.empty()) environment(venv);
-    for (const fs::path& p : entries(".")) {
-      if (p.filename().string().starts_with(".venv") && is_folder(p)) environment(p);
-    }
     if (const std::string home = variable("HOME"); !home.empty()) {
       environment(fs::path(home) / ".local");
     }
@@ -60,6 +60,7 @@ class Finder {
       const fs::path p = list.substr(at, end - at);
       if (is_folder(p)) {
         folder(p);
+        environment(p);
       } else if (!p.empty()) {
         // Whoever names a file means it, whatever it is called.
         search_.places.push_back(p.string());
@@ -87,10 +88,10 @@ class Finder {
       if (!is_folder(p)) continue;
       const bool holds_plugins = p.filename().string().ends_with("_plugins");
       for (const fs::path& q : entries(p)) {
-        if (is_plugin(q)) add(q);
+        if (is_plugin(q, holds_plugins)) add(q);
         if (!holds_plugins || !is_folder(q)) continue;
         for (const fs::path& r : entries(q)) {
-          if (is_plugin(r)) add(r);
+          if (is_plugin(r, true)) add(r);
         }
       }
     }

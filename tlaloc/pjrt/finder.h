@@ -16,10 +16,12 @@ struct Search {
   std::vector<std::string> places;
 };
 
-/// Looks, without loading anything, at the files and folders of TLALOC_PJRT_PLUGIN (separated by
-/// colons); the virtual environments VIRTUAL_ENV and .venv* here; the user's and the system's
-/// Python packages; /usr/lib/pjrt and /usr/local/lib/pjrt. A plugin is a library with "pjrt" in its
-/// name, or libtpu.so.
+/// Looks, without loading anything, at the files, folders and virtual environments of
+/// TLALOC_PJRT_PLUGIN (separated by colons); the virtual environment VIRTUAL_ENV; the user's and
+/// the system's Python packages; /usr/lib/pjrt and /usr/local/lib/pjrt. Never at the current folder
+/// of its own accord: a program started there would run what somebody left there. A plugin is a
+/// library with "pjrt" in its name, libtpu.so, or one with "plugin" in its name in a folder such as
+/// jax_plugins.
 Search find_plugins();
 
 /// The path of the plugin that `wanted` says: a path, its name, or a part of one name only; empty

@@ -22,26 +22,33 @@ GraphProgram::GraphProgram(const Client& client, ir::GraphRef graph, stablehlo::
   stablehlo::check_emittable(*graph_, options_);
 }
 
-const GraphProgram::Module& GraphProgram::module(const std::vector<std::int64_t>& sizes) const {
-  std::lock_guard lock(mutex_);
-  auto& module = modules_[sizes];
-  if (!module) {
-    auto made = std::make_unique<Module>();
-    made->emitted = stablehlo::emit(*graph_, sizes, options_);
-    if (made->emitted.devices > 1) {
-      throw UserError({"TL-MESH-001",
-                       graph_->name(),
-                       "its collectives run over " + std::to_string(made->emitted.devices) +
-                           " devices, this back end runs on one",
-                       "run the module with plugins::Program::run_replicas",
-                       {}});
-    }
-    made->program = client_.compile(made->emitted.text);
-    made->emitted.text.clear();
-    made->emitted.text.shrink_to_fit();
-    module = std::move(made);
+std::unique_ptr<const GraphProgram::Module> GraphProgram::compile(
+    const std::vector<std::int64_t>& sizes) const {
+  auto made = std::make_unique<Module>();
+  made->emitted = stablehlo::emit(*graph_, sizes, options_);
+  if (made->emitted.devices > 1) {
+    throw UserError({"TL-MESH-001",
+                     graph_->name(),
+                     "its collectives run over " + std::to_string(made->emitted.devices) +
+                         " devices, this back end runs on one",
+                     "run the module with plugins::Program::run_replicas",
+                     {}});
   }
-  return *module;
+  made->program = client_.compile(made->emitted.text);
+  made->emitted.text.clear();
+  made->emitted.text.shrink_to_fit();
+  return made;
+}
+
+const GraphProgram::Module& GraphProgram::module(const std::vector<std::int64_t>& sizes) const {
+  Entry* entry = nullptr;
+  {
+    std::lock_guard lock(mutex_);
+    entry = &modules_[sizes];  // stays where it is
+  }
+  std::lock_guard lock(entry->mutex);
+  if (!entry->module) entry->module = compile(sizes);
+  return *entry->module;
 }
 
 GraphProgram::Outcome GraphProgram::run(const DeviceArrays& args,

@@ -36,13 +36,19 @@ class GraphProgram {
     stablehlo::Emitted emitted;  // without its text
     std::shared_ptr<const Program> program;
   };
+  /// Of one list of sizes. Whoever comes first compiles; others that want it wait, and only they.
+  struct Entry {
+    std::mutex mutex;
+    std::unique_ptr<const Module> module;
+  };
+  std::unique_ptr<const Module> compile(const std::vector<std::int64_t>& sizes) const;
   const Module& module(const std::vector<std::int64_t>& sizes) const;
 
   const Client& client_;
   ir::GraphRef graph_;
   stablehlo::EmitOptions options_;
-  mutable std::mutex mutex_;
-  mutable std::map<std::vector<std::int64_t>, std::unique_ptr<const Module>> modules_;
+  mutable std::mutex mutex_;  // of the map, not of what its entries hold
+  mutable std::map<std::vector<std::int64_t>, Entry> modules_;
 };
 
 }  // namespace tlaloc::plugins

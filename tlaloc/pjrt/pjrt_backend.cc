@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -44,8 +45,7 @@ struct Compiled {
   GraphProgram program;
 };
 
-std::shared_ptr<const DeviceArray> on_device(const Client& client, const Buffer& b, bool donated) {
-  if (b.device().is_host()) return client.upload(donated ? b.donate_host() : b.to_host());
+std::shared_ptr<const DeviceArray> on_device(const Client& client, const Buffer& b) {
   auto array = std::dynamic_pointer_cast<const DeviceArray>(b.memory());
   if (!array || &array->client() != &client) {
     throw UserError({"TL-BUFFER-002",
@@ -54,8 +54,31 @@ std::shared_ptr<const DeviceArray> on_device(const Client& client, const Buffer&
                      "use Buffer::to_host",
                      {}});
   }
-  if (donated) b.donate_host();
   return array;
+}
+/// To keep as long as it is needed.
+std::shared_ptr<const DeviceArray> shared(const Client& client, const Buffer& b) {
+  if (b.device().is_host()) return client.upload(b.to_host());
+  return on_device(client, b);
+}
+
+/// One argument of a run.
+struct Argument {
+  std::shared_ptr<const DeviceArray> array;
+  bool may_go;  ///< nobody else has its memory
+};
+Argument argument(const Client& client, const Buffer& b, bool donated) {
+  if (b.device().is_host()) {
+    return {client.upload(donated ? b.donate_host() : b.to_host()), true};
+  }
+  Argument a{on_device(client, b), false};
+  if (donated) {
+    b.donate_host();
+    // From now on nobody can take it. Its handle has it, and this run; further owners are runs that
+    // go on, and executables that it is bound to.
+    a.may_go = a.array.use_count() <= 2;
+  }
+  return a;
 }
 
 class PjrtBound final : public Bound {
@@ -77,7 +100,7 @@ class PjrtBound final : public Bound {
       check_alias_of_bound(compiled_->signature, k);
       bound[k] = true;
       outlines_[k] = outline(buffer);
-      arrays_[k] = on_device(compiled_->client, buffer, false);
+      arrays_[k] = shared(compiled_->client, buffer);
       args.push_back(arrays_[k]);
       arg_outlines.push_back(outlines_[k]);
     }
@@ -93,13 +116,13 @@ class PjrtBound final : public Bound {
     for (std::size_t i = 0; i < args.size(); ++i) keep.push_back(static_cast<std::int64_t>(i));
     const auto outcome = prologue.run(args, sizes, keep);
     for (const Buffer& b : outcome.results) {
-      hoisted_.push_back(on_device(compiled_->client, b, false));
+      hoisted_.push_back(shared(compiled_->client, b));
       hoisted_outlines_.push_back(outline(b));
     }
     for (std::size_t i = 0; i < split.dims.size(); ++i) {
       dims_.emplace(split.dims[i].id(), outcome.result_dims[i]);
     }
-    main_.emplace(compiled_->client, split.main, compiled_->emission);
+    main_.emplace(compiled_->client, split.main, main_emission());
   }
 
   RunResult run(std::vector<Buffer> buffers, const RunOptions& options) const override {
@@ -115,27 +138,29 @@ class PjrtBound final : public Bound {
     const auto start = std::chrono::steady_clock::now();
     std::vector<HostArray> outlines = outlines_;
     DeviceArrays arrays = arrays_;
-    std::vector<std::int64_t> keep;
-    for (std::size_t k = 0; k < arrays.size(); ++k) {
-      if (arrays[k]) keep.push_back(static_cast<std::int64_t>(k));
-    }
     for (std::size_t i = 0; i < buffers.size(); ++i) outlines[inputs_[i]] = outline(buffers[i]);
     const std::vector<std::int64_t> sizes = bind(outlines, options.dims);
     if (options.cancel && options.cancel->cancelled()) {
       throw UserError({"TL-CANCEL-001", signature.name, "the run was cancelled", "", {}});
     }
+    std::vector<bool> may_go(arrays.size(), false);
     for (std::size_t i = 0; i < buffers.size(); ++i) {
       const bool donated = !options.donate.empty() && options.donate[i];
-      const bool copied = buffers[i].device().is_host();  // its copy is the run's own
-      arrays[inputs_[i]] = on_device(compiled_->client, buffers[i], donated);
-      if (!donated && !copied) keep.push_back(static_cast<std::int64_t>(inputs_[i]));
+      Argument a = argument(compiled_->client, buffers[i], donated);
+      if (donated && !a.may_go) check_alias_of_shared(inputs_[i]);
+      may_go[inputs_[i]] = a.may_go;
+      arrays[inputs_[i]] = std::move(a.array);
     }
     buffers.clear();
     GraphProgram::Outcome out;
     if (main_) {
-      out = run_main(arrays, outlines, options.dims);
+      out = run_main(arrays, may_go, outlines, options.dims);
       out.result_dims.resize(signature.result_dims.size());
     } else {
+      std::vector<std::int64_t> keep;
+      for (std::size_t k = 0; k < arrays.size(); ++k) {
+        if (!may_go[k]) keep.push_back(static_cast<std::int64_t>(k));
+      }
       out = compiled_->program.run(arrays, sizes, keep);
     }
     if (options.profile) {
@@ -156,17 +181,46 @@ class PjrtBound final : public Bound {
     for (const HostArray& a : outlines) pointers.push_back(&a);
     return compiled_->binder(pointers, dims);
   }
-  GraphProgram::Outcome run_main(const DeviceArrays& arrays, const std::vector<HostArray>& outlines,
+  GraphProgram::Outcome run_main(const DeviceArrays& arrays, const std::vector<bool>& may_go,
+                                 const std::vector<HostArray>& outlines,
                                  const DimValues& dims) const {
     DeviceArrays args = hoisted_;
     std::vector<HostArray> arg_outlines = hoisted_outlines_;
+    std::vector<std::int64_t> keep(hoisted_.size());
+    std::iota(keep.begin(), keep.end(), 0);
     for (std::size_t k : inputs_) {
+      if (!may_go[k]) keep.push_back(static_cast<std::int64_t>(args.size()));
       args.push_back(arrays[k]);
       arg_outlines.push_back(outlines[k]);
     }
     DimValues all = dims_;
     all.insert(dims.begin(), dims.end());
-    return main_->run(args, bind_arguments(*main_->graph(), arg_outlines, all), {});
+    return main_->run(args, bind_arguments(*main_->graph(), arg_outlines, all), keep);
+  }
+  /// What may be given up, by the params of the main part: those that are not bound, behind the
+  /// hoisted ones.
+  stablehlo::EmitOptions main_emission() const {
+    stablehlo::EmitOptions e = compiled_->emission;
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+      const std::size_t param = hoisted_.size() + i;
+      e.donors.push_back(param);
+      for (const Alias& a : compiled_->signature.aliases) {
+        if (a.param == inputs_[i]) e.aliases.emplace_back(param, a.result);
+      }
+    }
+    return e;
+  }
+  void check_alias_of_shared(std::size_t param) const {
+    for (const Alias& a : compiled_->signature.aliases) {
+      if (!a.must || a.param != param) continue;
+      throw UserError({"TL-ALIAS-001",
+                       compiled_->signature.name,
+                       "result " + std::to_string(a.result) +
+                           " must take over the memory of argument " + std::to_string(param) +
+                           ", which is bound to an executable or used by a run that goes on",
+                       "donate a buffer that nothing else holds",
+                       {}});
+    }
   }
 
   std::shared_ptr<const Compiled> compiled_;

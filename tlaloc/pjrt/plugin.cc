@@ -67,6 +67,10 @@ Plugin::Plugin(std::string path) : path_(std::move(path)) {
                         std::to_string(c::kMajorVersion) + "." +
                         std::to_string(c::kOldestMinorVersion) + " and later");
   }
+  // What tells of errors can't be missing.
+  for (Function f : {Function::Error_Destroy, Function::Error_Message, Function::Error_GetCode}) {
+    if (!has(f)) unusable(path_, "its table lacks the functions that tell of errors");
+  }
   c::Plugin_Initialize args{};
   call(Function::Plugin_Initialize, args, "Plugin_Initialize");
 }
@@ -101,6 +105,16 @@ std::string Plugin::attribute(std::string_view key) const {
     }
   }
   return {};
+}
+
+void Plugin::missing(Function f, const char* what) const {
+  throw PluginError({"TL-PJRT-003",
+                     what,
+                     "UNIMPLEMENTED: the plugin's table has no function " +
+                         std::to_string(static_cast<int>(f)) + " (from " + path_ + ")",
+                     "use a newer version of the plugin",
+                     {}},
+                    Status::unimplemented);
 }
 
 void Plugin::check(c::Error* error, const char* what) const {

@@ -57,15 +57,18 @@ class Plugin {
   std::string attribute(std::string_view key) const;
 
   bool has(c::Function f) const;
-  /// Calls a function with its arguments' structure, whose size is filled in. PluginError.
+  /// Calls a function with its arguments' structure, whose size is filled in. PluginError, with
+  /// Status::unimplemented where the plugin's table lacks the function.
   template <class Args>
   void call(c::Function f, Args& args, const char* what) const {
+    if (!has(f)) missing(f, what);
     args.struct_size = c::kStructSize<Args>;
     check(reinterpret_cast<c::Error* (*)(Args*)>(function(f))(&args), what);
   }
   /// The same where nobody can be told of a failure: for destructors.
   template <class Args>
   void call_quietly(c::Function f, Args args) const noexcept {
+    if (!has(f)) return;
     args.struct_size = c::kStructSize<Args>;
     destroy(reinterpret_cast<c::Error* (*)(Args*)>(function(f))(&args));
   }
@@ -73,6 +76,7 @@ class Plugin {
  private:
   explicit Plugin(std::string path);
   void* function(c::Function f) const { return api_->functions[static_cast<int>(f)]; }
+  [[noreturn]] void missing(c::Function f, const char* what) const;
   void check(c::Error* error, const char* what) const;
   void destroy(c::Error* error) const noexcept;
 

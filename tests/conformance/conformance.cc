@@ -170,18 +170,24 @@ class Check {
         before.push_back(std::move(a));
       }
     }
-    const std::vector<Buffer> got = run_cases(subject_, executable, turns);
-    std::size_t result = 0, input = 0;
+    // The reference first: it must not see inputs that the subject has changed.
+    std::vector<std::vector<Buffer>> expected;
     for (const Turn& t : turns) {
       const Turn plain{t.c, Mode::plain};
-      const auto expected =
-          run_cases(reference_, *reference_.compile(t.c.graph), std::span(&plain, 1));
-      const std::span results = std::span(got).subspan(result, expected.size());
-      result += expected.size();
-      compare(r, t.c, expected, results, std::span(before).subspan(input, t.c.inputs.size()));
-      input += t.c.inputs.size();
+      expected.push_back(
+          run_cases(reference_, *reference_.compile(t.c.graph), std::span(&plain, 1)));
     }
-    if (result != got.size()) fail(r, turns[0].c.name, "the number of results differs");
+    const std::vector<Buffer> got = run_cases(subject_, executable, turns);
+    std::size_t count = 0, result = 0, input = 0;
+    for (const auto& e : expected) count += e.size();
+    if (count != got.size()) return fail(r, turns[0].c.name, "the number of results differs");
+    for (std::size_t i = 0; i < turns.size(); ++i) {
+      const Case& c = turns[i].c;
+      compare(r, c, expected[i], std::span(got).subspan(result, expected[i].size()),
+              std::span(before).subspan(input, c.inputs.size()));
+      result += expected[i].size();
+      input += c.inputs.size();
+    }
   }
   void compare(OpReport& r, const Case& c, std::span<const Buffer> expected,
                std::span<const Buffer> got, std::span<const HostArray> inputs) {

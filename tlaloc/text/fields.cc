@@ -20,6 +20,16 @@ void throw_unsupported(const std::string& path, const std::string& message,
   throw UserError({"TL-TOKENIZER-002", "tokenizer", path + ": " + message, hint, {}});
 }
 
+void check_length(std::string_view token, const std::string& path) {
+  constexpr std::size_t kLongest = 1024;
+  if (token.size() > kLongest) {
+    throw_unsupported(path,
+                      fmt::format("the token '{}…' has {} bytes, where at most {} are supported",
+                                  replace_ill_formed(token.substr(0, 20)), token.size(), kLongest),
+                      "leave the token out");
+  }
+}
+
 Fields::Fields(const boost::json::value& value, std::string path)
     : object_(value.if_object()), path_(std::move(path)) {
   if (object_ == nullptr) throw_malformed(path_, "this is no object");

@@ -14,6 +14,10 @@ namespace tlaloc::text {
 [[noreturn]] void throw_unsupported(const std::string& path, const std::string& message,
                                     const std::string& hint);
 
+/// TL-TOKENIZER-002 for a token that is too long to be tried at each place of a text, which takes
+/// the time of the longest one.
+void check_length(std::string_view token, const std::string& path);
+
 class Fields {
  public:
   /// TL-TOKENIZER-001 where `value` is no object. `path` is such as "tokenizer.json: /normalizer".

@@ -81,6 +81,7 @@ Tokenizer gguf_tokenizer(const GgufVocabulary& g) {
       AddedToken t;
       t.id = id;
       t.content = g.tokens[i];
+      check_length(t.content, "tokenizer.ggml.tokens");
       t.special = type == kControl;
       p.added_tokens.push_back(std::move(t));
     }

@@ -39,6 +39,10 @@ Vocabulary make_vocabulary(const TokenizerDocument& d, const std::string& path) 
   return vocabulary;
 }
 
+void check_lengths(const Vocabulary& v, const std::string& path) {
+  for (TokenId id = 0; id < v.bound(); ++id) check_length(v.token(id), path);
+}
+
 TokenId known_token(const Vocabulary& v, const std::string& token, const std::string& path) {
   const TokenId id = v.find(token);
   if (id < 0) throw_malformed(path, fmt::format("'{}' is no token of the vocabulary", token));
@@ -123,6 +127,7 @@ ModelPtr read_unigram(Fields& f, const TokenizerDocument& d, Vocabulary v) {
         static_cast<TokenId>(f.integer("unk_id", 0, static_cast<std::int64_t>(v.size()) - 1));
   }
   options.byte_fallback = f.flag("byte_fallback", false);
+  check_lengths(v, f.path("vocab"));
   for (const char* name : {"alpha", "nbest_size"}) {
     if (f.find(name) != nullptr) {
       throw_unsupported(f.path(name), "sampling has no stable tokens", "set it to null");
@@ -148,6 +153,7 @@ ModelPtr read_model(const TokenizerDocument& d, const boost::json::value& value,
   } else if (type == "Unigram") {
     model = read_unigram(f, d, std::move(v));
   } else if (type == "WordPiece") {
+    check_lengths(v, f.path("vocab"));
     WordPieceOptions options;
     options.unk = known_token(v, f.text("unk_token"), f.path("unk_token"));
     options.continuing_subword_prefix = f.text("continuing_subword_prefix");
@@ -193,6 +199,7 @@ std::vector<AddedToken> read_added_tokens(const boost::json::value* value, const
     t.special = f.flag("special");
     f.finish();
     if (t.content.empty()) continue;
+    check_length(t.content, f.path("content"));
     if (!contents.insert(t.content).second) {
       throw_malformed(f.path("content"), fmt::format("'{}' stands twice", t.content));
     }
@@ -208,6 +215,7 @@ std::vector<AddedToken> read_added_tokens(const boost::json::value* value, const
     }
     if (t.normalized) {
       const std::string form = normalized(t.content, normalizer);
+      check_length(form, f.path("content"));
       if (form.empty()) {
         throw_unsupported(f.path("content"),
                           fmt::format("'{}' is nothing once it is normalized", t.content),

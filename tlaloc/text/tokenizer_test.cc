@@ -302,6 +302,44 @@ TEST(Tokenizer, NormalizersThatInsertWithoutEndAreRefused) {
   }
 }
 
+/// Each place of a text is looked at as far as the longest token goes.
+TEST(Tokenizer, LongTokensTakeNoMoreThanTheirLengthAtEachPlace) {
+  const auto with = [](const std::string& model, std::size_t n) {
+    const std::string token(n, 'a');
+    return model == "Unigram"
+               ? R"({"version": "1.0", "model": {"type": "Unigram", "unk_id": 0, "vocab": [["?", 0.0],
+                    ["a", -1.0], [")" +
+                     token + R"(b", -2.0]]}})"
+               : R"({"version": "1.0", "model": {"type": "WordPiece", "unk_token": "?",
+                    "continuing_subword_prefix": "", "max_input_chars_per_word": 100000000,
+                    "vocab": {"?": 0, "a": 1, ")" +
+                     token + R"(b": 2}}})";
+  };
+  for (const char* model : {"Unigram", "WordPiece"}) {
+    const Tokenizer t(parse_tokenizer(with(model, 1023), "t.json"));
+    const std::string text(20'000, 'a');
+    EXPECT_EQ(t.encode(text).size(), text.size()) << model;
+    EXPECT_EQ(t.encode(text + "b").size(), text.size() - 1023 + 1) << model;
+    try {
+      parse_tokenizer(with(model, 1024), "t.json");
+      ADD_FAILURE() << model;
+    } catch (const UserError& e) {
+      EXPECT_EQ(e.code(), "TL-TOKENIZER-002");
+      EXPECT_THAT(e.what(), HasSubstr("has 1025 bytes, where at most 1024 are supported"));
+    }
+  }
+}
+
+TEST(Tokenizer, StripsAMegabyteOfOneLetter) {
+  const std::string x(1'000'000, 'x');
+  const Tokenizer t(parse_tokenizer(
+      R"({"version": "1.0", "decoder": {"type": "Strip", "content": "x", "start": 999999, "stop": 0},
+          "model": {"type": "WordLevel", "unk_token": "?", "vocab": {"?": 0, ")" +
+          x + R"(": 1}}})",
+      "t.json"));
+  EXPECT_EQ(t.decode(std::vector<TokenId>{1}), "x");
+}
+
 TEST(Tokenizer, PatternsThatBacktrackForeverEnd) {
   const std::string text = replaced(kCharacters, R"(\\w+|\\s+)", R"((?:a|aa|a?)+c)");
   const Tokenizer t(parse_tokenizer(text, "t.json"));

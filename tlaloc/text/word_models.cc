@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "tlaloc/text/byte_tree.h"
 #include "tlaloc/text/word_cache.h"
 
 namespace tlaloc::text {
@@ -17,7 +18,7 @@ struct WordState : ModelState {
 class WordPiece : public Model {
  public:
   WordPiece(Vocabulary vocabulary, WordPieceOptions options)
-      : Model(std::move(vocabulary)), options_(std::move(options)) {
+      : Model(std::move(vocabulary)), options_(std::move(options)), tree_(this->vocabulary()) {
     const Vocabulary& v = this->vocabulary();
     for (TokenId id = 0; id < v.bound(); ++id) longest_ = std::max(longest_, v.token(id).size());
   }
@@ -41,14 +42,14 @@ class WordPiece : public Model {
     while (start < word.size()) {
       buffer = start > 0 ? prefix : "";
       const std::size_t before = buffer.size();
-      buffer += word.substr(start);
-      std::size_t end = std::min(buffer.size(), longest_);
+      buffer += word.substr(start, longest_);
+      std::size_t end = before;
       TokenId id = -1;
-      for (; end > before; --end) {
-        if (end < buffer.size() && is_continuation(buffer[end])) continue;
-        id = vocabulary().find(std::string_view(buffer).substr(0, end));
-        if (id >= 0) break;
-      }
+      tree_.prefixes(buffer, [&](std::size_t length, TokenId found) {
+        if (length <= before) return;
+        end = length;
+        id = found;
+      });
       if (id < 0) break;
       out.push(id, static_cast<std::uint32_t>(end - before));
       start += end - before;
@@ -59,6 +60,7 @@ class WordPiece : public Model {
   }
 
   WordPieceOptions options_;
+  ByteTree tree_;
   std::size_t longest_ = 0;
 };
 

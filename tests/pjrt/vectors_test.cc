@@ -2,6 +2,8 @@
 // do with few elements.
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <cstdint>
 #include <functional>
 #include <limits>
 #include <string>
@@ -66,6 +68,50 @@ TEST_P(Vectors, ArcTangents) {
       expect_agreement(g, {in}, 4, std::string(name(t)) + ", " + std::to_string(n));
     }
   }
+}
+
+TEST_P(Vectors, ConversionsToNarrowFloatsRoundOnce) {
+  auto narrowed = [&](const HostArray& x) {
+    ir::Builder b("test");
+    const Val v = b.param(Type::get(x.dtype(), {ir::Dim(x.size())}));
+    expect_agreement(b.build(Vals{ops::convert(v, DType::f16), ops::convert(v, DType::bf16)}), {x},
+                     0, std::string(name(x.dtype())));
+  };
+  const double inf = std::numeric_limits<double>::infinity();
+  const std::vector<double> f{1 + 0x1p-8 + 0x1p-30,
+                              -1 - 0x1p-8 - 0x1p-30,
+                              1 + 3 * 0x1p-8 - 0x1p-40,
+                              65519.9999999,
+                              -65519.9999999,
+                              65520,
+                              1e300,
+                              -1e300,
+                              inf,
+                              -inf,
+                              0,
+                              -0.0,
+                              std::nan(""),
+                              1 + 0x1p-11 + 0x1p-40};
+  const std::int64_t big = (std::int64_t{1} << 62) + (std::int64_t{1} << 54);
+  const std::vector<std::int64_t> i{(std::int64_t{1} << 40) + (std::int64_t{1} << 32) + 1,
+                                    -(std::int64_t{1} << 40) - (std::int64_t{1} << 32) - 1,
+                                    big,
+                                    big + 1,
+                                    big - 1,
+                                    -big,
+                                    -big - 1,
+                                    -big + 1,
+                                    65519,
+                                    65520,
+                                    0,
+                                    std::numeric_limits<std::int64_t>::min(),
+                                    std::numeric_limits<std::int64_t>::max()};
+  const std::vector<std::int32_t> j{(1 << 30) + (1 << 22) + 1, -(1 << 30) - (1 << 22) - 1, 65519};
+  narrowed(HostArray::from(std::span<const double>(f), {static_cast<std::int64_t>(f.size())}));
+  narrowed(
+      HostArray::from(std::span<const std::int64_t>(i), {static_cast<std::int64_t>(i.size())}));
+  narrowed(
+      HostArray::from(std::span<const std::int32_t>(j), {static_cast<std::int64_t>(j.size())}));
 }
 
 TEST_P(Vectors, ExtremesOfNan) {

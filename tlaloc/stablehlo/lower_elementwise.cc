@@ -57,7 +57,6 @@ TLALOC_SAME(ShiftRightArithmetic, "stablehlo.shift_right_arithmetic")
 TLALOC_SAME(ShiftRightLogical, "stablehlo.shift_right_logical")
 TLALOC_SAME(Rem, "stablehlo.remainder")
 TLALOC_SAME(Select, "stablehlo.select")
-TLALOC_SAME(Convert, "stablehlo.convert")
 TLALOC_SAME(BitcastConvert, "stablehlo.bitcast_convert")
 TLALOC_SAME(OptimizationBarrier, "stablehlo.optimization_barrier")
 #undef TLALOC_SAME
@@ -94,6 +93,43 @@ Values Sinh(Emitter& e, const Op& op) {
     const Val half = exp(abs(x) * 0.5), y = expm1(abs(x));
     return sign(x) * select(is_finite(y), 0.5 * (y + y / (y + 1.0)), 0.5 * half * half);
   });
+}
+
+/// An i64 or u64 as f64 that rounds to f16 and bf16 as x does: of 2^53 and more the low bits become
+/// one that says whether there were any.
+Value f64_with_sticky_bit(Emitter& e, const Value& x) {
+  const TensorType t = x.type;
+  const Value zero = e.splat(0, t), low = e.binary("and", x, e.splat(4095, t));
+  const Value mark = e.select(e.compare("NE", low, zero), e.splat(2048, t), zero);
+  const Value kept = e.binary("or", e.binary("subtract", x, low), mark);
+  Value small = e.compare("LE", x, e.splat(0x1p53, t));
+  if (is_signed_integer(t.dtype)) {
+    small = e.binary("and", small, e.compare("GE", x, e.splat(-0x1p53, t)));
+  }
+  return e.convert(e.select(small, x, kept), DType::f64);
+}
+/// An f64 as f32 that rounds to f16 and bf16 as x does: its last bit is set if anything was lost.
+Value f32_with_sticky_bit(Emitter& e, const Value& x) {
+  const Value f = e.convert(x, DType::f32), back = e.convert(f, DType::f64);
+  const TensorType bits_type = f.type.with(DType::u32);
+  const Value bits = e.op("stablehlo.bitcast_convert", {f}, bits_type), one = e.splat(1, bits_type);
+  const Value more =
+      e.compare("GT", e.op("stablehlo.abs", {back}, back.type), e.op("stablehlo.abs", {x}, x.type));
+  const Value cut = e.select(more, e.binary("subtract", bits, one), bits);
+  const Value odd = e.op("stablehlo.bitcast_convert", {e.binary("or", cut, one)}, f.type);
+  const Value lost = e.binary("and", e.compare("NE", back, x), e.compare("EQ", x, x));
+  return e.select(lost, odd, f);
+}
+/// XLA's CPU goes to f16 and bf16 through f32, and would round twice.
+Values Convert(Emitter& e, const Op& op) {
+  Value x = op.in[0];
+  const DType from = x.type.dtype, to = op.out[0].dtype;
+  if (to == DType::f16 || to == DType::bf16) {
+    if (from == DType::i32 || from == DType::u32) x = e.convert(x, DType::f64);
+    if (from == DType::i64 || from == DType::u64) x = f64_with_sticky_bit(e, x);
+    if (x.type.dtype == DType::f64) x = f32_with_sticky_bit(e, x);
+  }
+  return {e.op("stablehlo.convert", {x}, op.out[0])};
 }
 
 Values StopGradient(Emitter&, const Op& op) { return {op.in[0]}; }

@@ -30,8 +30,13 @@ HostArray numbers(DType dtype, Extents extents, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   dispatch(dtype, [&]<class T>(TypeTag<T>) {
     for (std::int64_t i = 0; i < a.size(); ++i) {
-      static_cast<T*>(a.mutable_data())[i] =
-          static_cast<T>(static_cast<float>(static_cast<int>(random() % 15) - 7));
+      const int x = static_cast<int>(random() % 15) - 7;
+      T& element = static_cast<T*>(a.mutable_data())[i];
+      if constexpr (std::is_integral_v<T>) {
+        element = static_cast<T>(x);  // of an unsigned type too
+      } else {
+        element = static_cast<T>(static_cast<float>(x));
+      }
     }
   });
   return a;

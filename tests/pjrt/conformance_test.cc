@@ -34,7 +34,8 @@ TEST(Conformance, PjrtAgreesWithTheInterpreter) {
   EXPECT_GT(report.cases(), op || every ? 0 : 900);
   // What can't be said in StableHLO, by name.
   for (const auto& [name, r] : report.ops) {
-    EXPECT_TRUE(r.elements > 0 || r.refused > 0) << name << ": nothing was compared";
+    // Of few cases all may be empty arrays.
+    EXPECT_TRUE(every || r.elements > 0 || r.refused > 0) << name << ": nothing was compared";
     EXPECT_TRUE(r.refused == 0 || kRefused.contains(name)) << name << ": " << r.refusal;
   }
 }

@@ -76,7 +76,7 @@ int main(int argc, char** argv) {
     std::string first, second;
     while (texts == 0 && read(first)) {
       std::vector<tlaloc::text::TokenId> ids(first.size() / sizeof(tlaloc::text::TokenId));
-      std::memcpy(ids.data(), first.data(), ids.size() * sizeof ids[0]);
+      if (!ids.empty()) std::memcpy(ids.data(), first.data(), ids.size() * sizeof ids[0]);
       write_text(tokenizer, ids);
     }
     while (texts > 0 && read(first) && (texts == 1 || read(second))) {

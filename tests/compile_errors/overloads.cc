@@ -6,6 +6,8 @@
 #include <tlaloc/lang/graph_of.h>
 #include <tlaloc/lang/quantized.h>
 #include <tlaloc/lang/source.h>
+#include <tlaloc/lang/stablehlo.h>
+#include <tlaloc/lang/target.h>
 
 #include <array>
 #include <string>
@@ -316,6 +318,8 @@ void transforms(const Mlp& m, Images x, int* pointer) {
   tl::to_source(f);          // TL-CALL-002
   tl::compile_ahead(f);                                               // TL-CALL-002
   tl::jit(f);                // TL-CALL-002
+  tl::jit(f, tl::pjrt());    // TL-CALL-002
+  tl::emit_stablehlo(f);     // TL-CALL-002
   tl::remat(f);              // TL-CALL-002
   tl::vmap<0>(f);            // TL-CALL-002
   tl::custom_jvp(f, f);      // TL-CALL-002

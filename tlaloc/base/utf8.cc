@@ -1,28 +1,29 @@
 #include "tlaloc/base/utf8.h"
 
-#include <cstddef>
-
 namespace tlaloc {
 
+Utf8Step utf8_step(std::string_view s, std::size_t i) {
+  auto at = [&](std::size_t k) { return static_cast<unsigned char>(s[k]); };
+  const unsigned b = at(i);
+  if (b < 0x80) return {1, true};
+  if (b < 0xC2 || b > 0xF4) return {1, false};
+  const std::size_t length = b < 0xE0 ? 2 : b < 0xF0 ? 3 : 4;
+  // The second byte's range excludes overlong forms, surrogates and what lies beyond U+10FFFF.
+  const unsigned low = b == 0xE0 ? 0xA0 : b == 0xF0 ? 0x90 : 0x80;
+  const unsigned high = b == 0xED ? 0x9F : b == 0xF4 ? 0x8F : 0xBF;
+  for (std::size_t k = 1; k < length; ++k) {
+    if (i + k == s.size()) return {k, false};
+    const unsigned c = at(i + k);
+    if (c < (k == 1 ? low : 0x80u) || c > (k == 1 ? high : 0xBFu)) return {k, false};
+  }
+  return {length, true};
+}
+
 bool is_utf8(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   for (std::size_t i = 0; i < text.size();) {
-    const unsigned first = byte(i);
-    if (first < 0x80) {
-      ++i;
-      continue;
-    }
-    const std::size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-    if (first < 0xc2 || first > 0xf4 || text.size() - i < length) return false;
-    // What the second byte may be keeps out overlong forms, surrogates and too large values.
-    const unsigned second = byte(i + 1);
-    const unsigned low = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
-    const unsigned high = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
-    if (second < low || second > high) return false;
-    for (std::size_t j = 2; j < length; ++j) {
-      if ((byte(i + j) & 0xc0) != 0x80) return false;
-    }
-    i += length;
+    const Utf8Step at = utf8_step(text, i);
+    if (!at.well_formed) return false;
+    i += at.length;
   }
   return true;
 }

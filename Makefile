@@ -16,11 +16,13 @@ define build
 	cmake --build --preset $(1)
 endef
 
-demo:  ## Trains a network on handwritten digits
+demo:  ## Trains a network on handwritten digits, and asks a language model
 	./setup --build --data
 	cmake --preset dev --log-level=WARNING
-	cmake --build --preset dev --target digits
+	cmake --build --preset dev --target digits tlaloc_command
 	build/dev/examples/digits/digits
+	build/dev/bin/tlaloc generate --model data/SmolLM2-135M-Instruct.Q4_1.gguf --timings \
+	  --prompt "What is the capital of France?"
 
 test:  ## Sets up, builds and runs all tests
 	./setup

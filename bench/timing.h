@@ -2,7 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <ctime>
+#include <random>
 #include <vector>
 
 namespace bench {
@@ -15,6 +17,21 @@ inline double seconds() {
 inline double median(std::vector<double> v) {
   std::ranges::sort(v);
   return v[v.size() / 2];
+}
+struct Interval {
+  double median, low, high;
+};
+/// The median and its 95 % bootstrap interval.
+inline Interval interval(const std::vector<double>& v) {
+  std::mt19937 random(1);
+  std::uniform_int_distribution<std::size_t> any(0, v.size() - 1);
+  std::vector<double> medians(2000), drawn(v.size());
+  for (double& m : medians) {
+    for (double& x : drawn) x = v[any(random)];
+    m = median(drawn);
+  }
+  std::ranges::sort(medians);
+  return {median(v), medians[50], medians[medians.size() - 51]};
 }
 template <class F>
 double time_of(const F& f) {

@@ -1,6 +1,7 @@
 // The program of docs/guide.md, section by section. A test holds the page against it.
 #include <tlaloc/lang/custom_call.h>
 #include <tlaloc/lang/graph_of.h>
+#include <tlaloc/lang/paged.h>
 #include <tlaloc/lang/print.h>
 #include <tlaloc/lang/quantized.h>
 #include <tlaloc/lang/source.h>
@@ -213,6 +214,26 @@ void run() {
 
 }  // namespace weights
 
+namespace pages {
+
+void run() {
+  auto step = tl::jit(
+      [](tl::Array pool, tl::Array x, tl::Array slots, tl::Array positions, tl::Array tables) {
+        pool = tl::paged_store(pool, x, slots);  // in place: the call was given the pool
+        auto y = tl::paged_attention(x, pool, pool, positions, positions * 0, tables);
+        return std::pair(pool, y);
+      });
+  // 8 pages of 16 places, one head of 4; two tokens of one sequence, which has pages 5 and 2.
+  tl::Array pool(tl::zeros<float, 8, 16, 1, 4>().ref()), x(tl::ones<float, 2, 1, 4>().ref());
+  auto slots = tl::Array::from<int>(std::vector{5 * 16, 5 * 16 + 1}, {2});
+  auto positions = tl::Array::from<int>(std::vector{0, 1}, {2});
+  auto tables = tl::Array::from<int>(std::vector{5, 2}, {1, 2});
+  auto [kept, y] = step(std::move(pool), x, slots, positions, tables);
+  std::cout << tl::reshape<8>(tl::as<tl::Tensor<float, 2, 1, 4>>(y)) << "\n";
+}
+
+}  // namespace pages
+
 namespace compiled {
 
 struct Body {
@@ -286,6 +307,7 @@ int main() {
   rules::run();
   host::run();
   weights::run();
+  pages::run();
   compiled::run();
   numbers::run();
   source::run();

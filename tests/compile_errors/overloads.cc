@@ -1,9 +1,12 @@
 // Every deleted overload and every verdict: a line each, with the verdict's code. mistakes/ looks
 // at the kinds of mistakes one by one, in the places where users make them.
 #include <tlaloc/lang/ahead.h>
+#include <tlaloc/lang/bounded.h>
 #include <tlaloc/lang/collectives.h>
 #include <tlaloc/lang/custom_call.h>
 #include <tlaloc/lang/graph_of.h>
+#include <tlaloc/lang/import.h>
+#include <tlaloc/lang/mesh.h>
 #include <tlaloc/lang/quantized.h>
 #include <tlaloc/lang/source.h>
 #include <tlaloc/lang/stablehlo.h>
@@ -197,6 +200,14 @@ void devices(Images x) {
   tl::all_reduce(x > 0, data);       // TL-DTYPE-003
   tl::all_gather<2>(x, data);        // TL-AXIS-001
   tl::reduce_scatter<1>(x, data);    // TL-SHAPE-008
+  constexpr tl::MeshAxis<struct Other, 2> other;
+  constexpr tl::Mesh mesh(data);
+  tl::with_sharding(x, tl::sharding(mesh, tl::whole, data));   // TL-SHAPE-008
+  tl::with_sharding(x, tl::sharding(mesh, tl::whole, other));  // TL-MESH-002
+  const auto same = [](auto part) { return part; };
+  tl::manual(mesh, tl::parts(tl::whole, data), tl::parts(tl::whole, data), same)(x);   // TL-SHAPE-008
+  tl::manual(mesh, tl::parts(tl::whole, tl::whole), tl::parts(tl::whole), same)(x);    // TL-MESH-002
+  tl::manual(mesh, tl::parts(tl::whole, tl::whole), tl::parts(tl::whole), same)(x, x);  // TL-MESH-002
 }
 
 void weights(Images x, Labels ids, tl::Quantized<tl::QuantFormat::q4_0, 10, 32> w) {
@@ -320,6 +331,8 @@ void transforms(const Mlp& m, Images x, int* pointer) {
   tl::jit(f);                // TL-CALL-002
   tl::jit(f, tl::pjrt());    // TL-CALL-002
   tl::emit_stablehlo(f);     // TL-CALL-002
+  tl::export_bounded(f);     // TL-CALL-002
+  tl::import_stablehlo("")(3);  // TL-TYPE-002
   tl::remat(f);              // TL-CALL-002
   tl::vmap<0>(f);            // TL-CALL-002
   tl::custom_jvp(f, f);      // TL-CALL-002

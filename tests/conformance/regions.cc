@@ -4,6 +4,9 @@
 #include "tests/conformance/cases.h"
 #include "tlaloc/interp/testing.h"
 #include "tlaloc/ir/region_ops.h"
+#include "tlaloc/ops/val_linalg.h"
+#include "tlaloc/ops/val_sharding.h"
+#include "tlaloc/ops/val_system.h"
 
 namespace tlaloc::runtime::conformance {
 namespace {
@@ -179,11 +182,27 @@ void calls(Cases& cases, const Row&) {
   }
 }
 
+/// One device: meshes of more are tested where there are more.
+void manuals(Cases& cases, const Row&) {
+  for (DType t : {DType::f64, DType::f32, DType::bf16}) {
+    cases.add(std::string(name(t)),
+              {cases.array(t, {4, 3}, Values::small), cases.array(t, {3, 2}, Values::small)},
+              [](const Vals& p, Sizes&) -> Vals {
+                const ops::MeshAxis x{"x", 1};
+                return ops::manual(
+                    {{"alone", {{"x", 1}}, {}}, {"x"}, {{{{"x"}, {}}}}, {{{{}, {}}}}}, {p[0]},
+                    [&](const Vals& parts) -> Vals {
+                      const Val y = ops::dot_general(parts[0], p[1],
+                                                     {.lhs_contract = {1}, .rhs_contract = {0}});
+                      return {ops::all_reduce(y, ops::Collective::sum, x)};
+                    });
+              });
+  }
+}
+
 constexpr std::array kRegions{
-    Row{&ir::kIf, ifs},
-    Row{&ir::kWhile, whiles},
-    Row{&ir::kScan, scans},
-    Row{&ir::kCall, calls},
+    Row{&ir::kIf, ifs},     Row{&ir::kWhile, whiles},   Row{&ir::kScan, scans},
+    Row{&ir::kCall, calls}, Row{&ir::kManual, manuals},
 };
 
 }  // namespace

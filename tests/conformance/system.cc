@@ -4,7 +4,9 @@
 
 #include "tests/conformance/cases.h"
 #include "tlaloc/ops/effects.h"
+#include "tlaloc/ops/quant_testing.h"
 #include "tlaloc/ops/val_quant.h"
+#include "tlaloc/ops/val_sharding.h"
 #include "tlaloc/ops/val_system.h"
 
 namespace tlaloc::runtime::conformance {
@@ -78,25 +80,34 @@ void collectives(Cases& cases, const Row& row) {
   }
 }
 
-constexpr std::array<const char*, 6> kEncodings{"q4_0", "q4_1", "q5_0", "q5_1", "q8_0", "q8_32"};
+/// On a mesh of one device, in all its terms: tests of back ends have more.
+void layouts(Cases& cases, const Row&) {
+  for (DType t : dtypes()) {
+    for (const Extents& e : shapes(true)) {
+      ir::Sharding s{{"alone", {{"x", 1}}, {}}, {}, {}};
+      for (std::size_t k = 0; k < e.size(); ++k) {
+        s.dims.push_back({.axes = {}, .open = k % 2 == 1, .priority = {}});
+      }
+      if (!s.dims.empty()) s.dims[0].axes = {{"x"}};
+      cases.add(shape_label(t, e), {cases.array(t, e)},
+                [=](const Vals& p, Sizes&) -> Vals { return {ops::sharding_constraint(p[0], s)}; });
+    }
+  }
+}
+
 /// Random blocks, with scales and minima of 1, 2 or 4, so that products of small integers are
 /// exact.
 HostArray blocks(Cases& cases, const ir::Encoding& e, std::int64_t rows, std::int64_t length) {
   const std::int64_t width = length / e.block_elements * e.block_bytes;
   HostArray a = cases.array(DType::u8, {rows, width}, Values::any);
   auto bytes = a.as_mutable<std::uint8_t>();
-  auto power = [&] { return static_cast<float>(1 << cases.integer(0, 2)); };
-  const bool minimum = e.name == "q4_1" || e.name == "q5_1";
+  // Those of parts have further scales, which are integers already.
+  auto power = [&] {
+    return e.block_elements > 32 ? 1.0F : static_cast<float>(1 << cases.integer(0, 2));
+  };
   for (std::size_t at = 0; at < bytes.size(); at += static_cast<std::size_t>(e.block_bytes)) {
-    if (e.name == "q8_32") {
-      const float d = power();
-      std::memcpy(&bytes[at], &d, sizeof d);
-      continue;
-    }
-    for (std::size_t k = 0; k < (minimum ? 2u : 1u); ++k) {
-      const Half d(power());
-      std::memcpy(&bytes[at + 2 * k], &d, sizeof d);
-    }
+    const float scale = power(), least = power();
+    ops::testing::set_scales(e, &bytes[at], scale, least);
   }
   return a;
 }
@@ -118,9 +129,10 @@ HostArray activations(Cases& cases, DType t, const Extents& extents) {
 }
 
 void quantized(Cases& cases, const Row& row) {
-  for (const char* name : kEncodings) {
+  for (const char* name : ops::testing::kEncodings) {
     const ir::Encoding* e = ir::find_encoding(name);
-    for (const auto& [rows, length] : {std::pair{3, 64}, {1, 32}, {7, 96}, {0, 32}}) {
+    for (const auto& [rows, least] : {std::pair{3, 64}, {1, 32}, {7, 96}, {0, 32}}) {
+      const std::int64_t length = ops::testing::whole_blocks(*e, least);
       const HostArray w = blocks(cases, *e, rows, length);
       const std::string label =
           std::string(name) + "[" + std::to_string(rows) + ", " + std::to_string(length) + "]";
@@ -161,6 +173,7 @@ constexpr std::array kSystem{
     Row{&rows::DebugPrint, prints},
     Row{&rows::CustomCall, foreign_calls},
     Row{&rows::AllReduce, collectives},
+    Row{&rows::ShardingConstraint, layouts},
     Row{&rows::AllGather, collectives},
     Row{&rows::ReduceScatter, collectives},
     Row{&rows::Dequantize, quantized},

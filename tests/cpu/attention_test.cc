@@ -312,6 +312,68 @@ TEST(Attention, UnderVmap) {
   }
 }
 
+HostArray as_type(const HostArray& a, DType t) {
+  const std::vector<Dim> shape(a.extents().begin(), a.extents().end());
+  const GraphRef g = graph_of({Type::get(a.dtype(), shape)},
+                              [&](const Vals& p) -> Vals { return {ops::convert(p[0], t)}; });
+  return interp::run(*g, {a})[0];
+}
+
+/// Computed in f32 and rounded once. Gradients come from results and a logarithm that were rounded.
+TEST(Attention, HalvesAreComputedInF32) {
+  std::mt19937_64 random(4);
+  for (const DType t : {DType::f16, DType::bf16}) {
+    const double unit = t == DType::f16 ? 0x1p-11 : 0x1p-9;  // of rounding, at most
+    for (const bool masked : {false, true}) {
+      // Queries, keys, values, weights of the results, a mask.
+      Arrays args;
+      for (const Extents& e : {Extents{2, 4, 70, 16},
+                               {2, 2, 130, 16},
+                               {2, 2, 130, 24},
+                               {2, 4, 70, 24},
+                               {2, 4, 70, 130}}) {
+        args.push_back(as_type(drawn(random, DType::f32, e), t));
+      }
+      const auto graph = [&](DType type, bool gradient) {
+        std::vector<Type> types;
+        for (const HostArray& a : args) {
+          types.push_back(
+              Type::get(type, std::vector<Dim>(a.extents().begin(), a.extents().end())));
+        }
+        const GraphRef g = graph_of(types, [&](const Vals& p) -> Vals {
+          const Val y = ops::attention(p[0], p[1], p[2], masked ? p[4] : Val(),
+                                       {.causal = !masked, .soft_cap = masked ? 3.0 : 0.0});
+          const std::int64_t all[] = {0, 1, 2, 3};
+          return {gradient ? ops::reduce_sum(ops::convert(y * p[3], DType::f32), all) : y};
+        });
+        return gradient ? transform::value_and_grad(g, {true, true, true, false, masked}) : g;
+      };
+      Arrays wide;
+      for (const HostArray& a : args) wide.push_back(as_type(a, DType::f32));
+      for (const bool gradient : {false, true}) {
+        const StepsOfRun got = run_by_steps(graph(t, gradient), args);
+        EXPECT_THAT(got.names, Contains(gradient ? "attention.bwd" : "attention"));
+        EXPECT_THAT(got.names, Not(Contains("dot_general")));
+        const auto compiled = cpu::cpu_backend()
+                                  .compile(graph(t, gradient))
+                                  ->run(std::vector<runtime::Buffer>(args.begin(), args.end()));
+        const Arrays want = interp::run(*graph(DType::f32, gradient), wide);
+        for (std::size_t k = gradient; k < want.size(); ++k) {
+          double size = 0, off = 0;
+          EXPECT_EQ(got.results[k].dtype(), t);
+          EXPECT_TRUE(identical(compiled.outputs[k].to_host(), got.results[k]));
+          for (std::int64_t i = 0; i < want[k].size(); ++i) {
+            const double y = want[k].element(i);
+            size = std::max(size, std::abs(y));
+            off = std::max(off, std::abs(got.results[k].element(i) - y));
+          }
+          EXPECT_LE(off, (gradient ? 6 : 1.1) * unit * size) << name(t) << ", result " << k;
+        }
+      }
+    }
+  }
+}
+
 TEST(Attention, OtherTypesAreWhatTheCompositeSays) {
   const Type x = f64({2, 3, 4});
   const GraphRef g = graph_of(

@@ -1,6 +1,8 @@
 // Graphs that a planner may get wrong, or take too long for.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/transform/program.h"
 #include "tlaloc/cpu/cpu_backend.h"
 #include "tlaloc/cpu/plan.h"
@@ -57,6 +59,63 @@ TEST(Planner, ValuesReadInTwoOrdersAreComputedOnce) {
   };
   expect_interpreters(folded(6), {reals({1, 2, 3, 4}, {4})});
   EXPECT_LE(cpu::plan(folded(32))->steps.size(), 64U);
+}
+
+/// A loop that records numbers, short rows, integers, long rows, and what is also a result; and one
+/// that reads them from the end on.
+GraphRef recorded_and_read() {
+  const Type x = f64(), v = f64({3}), w = f64({40}), i = i64();
+  return graph_of({i, x, v, w}, [&](const Vals& p) -> Vals {
+    const std::int64_t all[] = {0};
+    const auto loop = ir::emit_while(
+        {.inv = {p[0]},
+         .init = {integer(0), p[1], p[2], p[3]},
+         .cond = graph_of({i, i, x, v, w}, [](const Vals& b) -> Vals { return {b[1] < b[0]}; }),
+         .body = graph_of({i, i, x, v, w}, [](const Vals& b) -> Vals {
+           return {b[1] + integer(1),
+                   b[2] * 1.5,
+                   b[3] + ops::broadcast_to(b[2], b[3].type().shape()),
+                   b[4] * 0.5,
+                   b[2],
+                   b[3],
+                   b[1],
+                   b[4],
+                   b[2] * 2.0};
+         })});
+    const std::size_t first = 4;  // behind the carries
+    const auto scan = ir::emit_scan(
+        {.init = {real(0)},
+         .xs = {loop.out.begin() + first, loop.out.begin() + first + 4},
+         .body = graph_of({x, x, v, i, w},
+                          [&](const Vals& b) -> Vals {
+                            return {b[0] * 0.5 + b[1] * ops::reduce_sum(b[2], all) +
+                                    ops::convert(b[3], DType::f64) + ops::reduce_sum(b[4], all)};
+                          }),
+         .length = loop.bound[0],
+         .reverse = true});
+    return {scan.out[0], loop.out[first + 4]};
+  });
+}
+TEST(Planner, ShortHistoriesThatAreReadByRowsShareAnArray) {
+  const GraphRef g = recorded_and_read();
+  const auto p = cpu::plan(g);
+  const auto arrays = std::ranges::count(p->code, cpu::Code::grow, &cpu::Instruction::code);
+  EXPECT_EQ(arrays, 4) << "numbers and short rows; integers; long rows; what is a result";
+  HostArray w(DType::f64, {40});
+  for (std::size_t k = 0; k < 40; ++k) w.as_mutable<double>()[k] = static_cast<double>(k) - 20;
+  for (const std::int64_t trips : {0, 1, 7}) {
+    const std::vector<HostArray> args{HostArray::scalar(trips), HostArray::scalar(0.25),
+                                      reals({1, -2, 4}, {3}), w};
+    const auto want = interp::run(*g, args);
+    for (bool compiled : {false, true}) {
+      const auto run = cpu::cpu_backend()
+                           .compile(g, {.run_once = !compiled})
+                           ->run(std::vector<runtime::Buffer>(args.begin(), args.end()));
+      for (std::size_t k = 0; k < want.size(); ++k) {
+        EXPECT_EQ(to_string(run.outputs[k].to_host()), to_string(want[k])) << trips << compiled;
+      }
+    }
+  }
 }
 
 /// Folds read along whichever kept axis has its elements side by side, by blocks of several

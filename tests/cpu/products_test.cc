@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <random>
+#include <string>
 #include <type_traits>
 
 #include "tlaloc/cpu/cpu_backend.h"
@@ -148,6 +150,56 @@ TEST(Products, RandomAxes) {
     const Val y = ops::dot_general(operands[0], operands[1], dims);
     steps_of(b.build(ir::Vals{y}), args);
     if (::testing::Test::HasFailure()) return;
+  }
+}
+
+/// Products so small that compiled code has them as loops: the bits of the matrix kernel.
+TEST(Products, SmallOnesHaveTheKernelsBits) {
+  struct Case {
+    std::int64_t batch, m, k, n;
+    bool small = true;
+  };
+  const Case cases[] = {{1, 1, 12, 32}, {1, 12, 32, 1},     {1, 12, 1, 32}, {1, 3, 3, 3},
+                        {1, 5, 7, 9},   {1, 2, 50, 5},      {4, 4, 5, 6},   {1, 1, 512, 1},
+                        {1, 8, 8, 8},   {1, 9, 8, 8, false}};
+  const auto noise = [](DType t, Extents extents, std::uint64_t seed) {
+    HostArray a(t, std::move(extents));
+    std::mt19937_64 random(seed);
+    std::normal_distribution<double> normal;
+    dispatch(t, [&]<class T>(TypeTag<T>) {
+      for (std::int64_t i = 0; i < a.size(); ++i)
+        static_cast<T*>(a.mutable_data())[i] = static_cast<T>(static_cast<float>(normal(random)));
+    });
+    return a;
+  };
+  for (const DType t : {DType::f32, DType::f64}) {
+    for (const Case& c : cases) {
+      for (const bool turned : {false, true}) {
+        const Extents left{c.batch, c.m, c.k};
+        const Extents right = turned ? Extents{c.batch, c.n, c.k} : Extents{c.batch, c.k, c.n};
+        ir::Builder b("f");
+        const Val x = b.param(ir::Type::get(t, std::vector<Dim>(left.begin(), left.end())));
+        const Val y = b.param(ir::Type::get(t, std::vector<Dim>(right.begin(), right.end())));
+        const GraphRef g = b.build(ir::Vals{ops::dot_general(x, y,
+                                                             {.lhs_batch = {0},
+                                                              .rhs_batch = {0},
+                                                              .lhs_contract = {2},
+                                                              .rhs_contract = {turned ? 2 : 1}})});
+        const std::vector<HostArray> args{noise(t, left, 1), noise(t, right, 2)};
+        const auto run = [&](bool once) {
+          const auto executable = cpu_backend().compile(g, {.run_once = once});
+          return executable->run(std::vector<runtime::Buffer>(args.begin(), args.end()))
+              .outputs[0]
+              .to_host();
+        };
+        const HostArray compiled = run(false), kernel = run(true);
+        EXPECT_EQ(std::memcmp(compiled.data(), kernel.data(), kernel.bytes()), 0) << g->to_string();
+        std::string runs_on;
+        const auto bound = cpu_backend().compile(g)->bind({});
+        for (const auto& k : bound->explain({}).kernels) runs_on += k.runs_on;
+        EXPECT_EQ(runs_on, c.small ? "compiled code" : "matrix kernel") << g->to_string();
+      }
+    }
   }
 }
 
@@ -299,6 +351,25 @@ TEST(Convolutions, OfFewFeaturesPerGroup) {
     if (::testing::Test::HasFailure()) break;
   }
   set_alone_nanoseconds(alone);
+  set_num_threads(threads);
+}
+
+/// A kernel's gradient of many images: its elements take turns on one thread, are shared on
+/// several.
+TEST(Convolutions, KernelsGradientsOfManyImages) {
+  const std::int64_t threads = num_threads();
+  ops::ConvAttrs attrs = ops::plain_convolution(2);
+  attrs.dims.lhs_batch = attrs.dims.rhs_out = attrs.dims.out_batch = 1;
+  attrs.dims.lhs_feature = attrs.dims.rhs_in = attrs.dims.out_feature = 0;
+  const Extents images{12, 32, 12, 12}, gradients{12, 64, 8, 8};
+  ir::Builder builder("f");
+  const Val x = builder.param(ir::Type::get(DType::f32, {12, 32, 12, 12}));
+  const Val y = builder.param(ir::Type::get(DType::f32, {12, 64, 8, 8}));
+  const GraphRef g = builder.build(ir::Vals{ops::convolution(x, y, attrs)});
+  for (const std::int64_t n : {1, 3}) {
+    set_num_threads(n);
+    steps_of(g, {numbers(DType::f32, images, 1), numbers(DType::f32, gradients, 2)});
+  }
   set_num_threads(threads);
 }
 

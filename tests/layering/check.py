@@ -15,6 +15,7 @@ LAYERS = {
     "base": [],
     "io": ["base"],
     "text": ["base"],
+    "cache": ["base"],
     "ir": ["base"],
     "ops": ["ir"],
     "transform": ["ops"],
@@ -22,10 +23,13 @@ LAYERS = {
     "interp": ["transform", "runtime"],
     "cxx": ["transform", "runtime"],
     "stablehlo": ["transform", "runtime"],
-    "pjrt": ["stablehlo"],
+    "pjrt": ["stablehlo", "cache"],
+    "iree": ["stablehlo", "cache"],
+    "bounded": ["stablehlo", "interp"],
     "codegen": ["base"],
-    "cpu": ["transform", "runtime", "codegen"],  # of codegen its api.h only: cpu loads the library at run time
-    "lang": ["runtime", "interp", "cpu", "cxx", "pjrt"],
+    "cpu": ["transform", "runtime", "cache", "codegen"],  # of codegen its api.h only: cpu loads the library at run time
+    "lang": ["runtime", "interp", "cpu", "cxx", "pjrt", "bounded"],
+    "llm": ["lang", "io", "text"],
 }
 UMBRELLA = "tlaloc/tlaloc.h"
 

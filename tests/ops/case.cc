@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "tlaloc/ops/quant_testing.h"
+
 namespace tlaloc::testing {
 
 Cases all_cases() {
@@ -53,16 +55,8 @@ HostArray blocks(const ir::Encoding& e, Extents extents, std::uint64_t seed) {
   auto bytes = a.as_mutable<std::uint8_t>();
   for (std::uint8_t& b : bytes) b = static_cast<std::uint8_t>(random.below(256));
   for (std::size_t at = 0; at < bytes.size(); at += static_cast<std::size_t>(e.block_bytes)) {
-    if (e.name == "q8_32") {
-      const auto d = static_cast<float>(random.uniform(0.5, 1.5));
-      std::memcpy(&bytes[at], &d, sizeof d);
-      continue;
-    }
-    const bool minimum = e.name == "q4_1" || e.name == "q5_1";
-    for (std::size_t k = 0; k < (minimum ? 2u : 1u); ++k) {
-      const Half d(static_cast<float>(random.uniform(0.5, 1.5)));
-      std::memcpy(&bytes[at + 2 * k], &d, sizeof d);
-    }
+    const double scale = random.uniform(0.5, 1.5), least = random.uniform(0.5, 1.5);
+    ops::testing::set_scales(e, &bytes[at], static_cast<float>(scale), static_cast<float>(least));
   }
   return a;
 }

@@ -2,6 +2,7 @@
 #include "tests/ops/case.h"
 #include "tlaloc/ops/effects.h"
 #include "tlaloc/ops/val_quant.h"
+#include "tlaloc/ops/val_sharding.h"
 #include "tlaloc/ops/val_system.h"
 
 namespace tlaloc::testing {
@@ -52,6 +53,15 @@ void system_cases(Cases& cases) {
       {.name = "reduce_scatter",
        .args = {noise({2, 3})},
        .build = [=](const Vals& p) { return Vals{ops::reduce_scatter(p[0], 0, alone)}; },
+       .linear = {true}});
+
+  const ir::Sharding rows{{"mesh", {{"data", 2}, {"model", 4}}, {}},
+                          {{.axes = {{"data"}, {"model", 2, 2}}}, {.axes = {}, .open = true}},
+                          {}};
+  cases.push_back(
+      {.name = "sharding_constraint",
+       .args = {noise({4, 3})},
+       .build = [=](const Vals& p) { return Vals{ops::sharding_constraint(p[0], rows)}; },
        .linear = {true}});
 
   const ir::Encoding* q8 = ir::find_encoding("q8_0");

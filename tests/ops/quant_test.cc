@@ -6,6 +6,7 @@
 #include "tests/transform/derived.h"
 #include "tlaloc/base/error.h"
 #include "tlaloc/interp/interp.h"
+#include "tlaloc/ops/quant_testing.h"
 #include "tlaloc/ops/val_index.h"
 #include "tlaloc/ops/val_linalg.h"
 #include "tlaloc/ops/val_quant.h"
@@ -38,13 +39,14 @@ Vals product_of_dense(const Vals& p, bool transposed) {
 }
 
 TEST(Quant, ProductsAndTheirDerivativesAreThoseOfDenseWeights) {
-  for (const char* name : {"q4_0", "q4_1", "q5_0", "q5_1", "q8_0", "q8_32"}) {
+  for (const char* name : ops::testing::kEncodings) {
     const ir::Encoding& e = *ir::find_encoding(name);
-    const HostArray w = blocks(e, {3, 64}, 1);
+    const std::int64_t k = ops::testing::whole_blocks(e, 64);
+    const HostArray w = blocks(e, {3, k}, 1);
     for (bool transposed : {false, true}) {
-      const HostArray x = noise(transposed ? Extents{2, 3} : Extents{1, 64});
+      const HostArray x = noise(transposed ? Extents{2, 3} : Extents{1, k});
       const auto rows = x.extents()[0], width = x.extents()[1];
-      const std::vector<Type> types{dense({rows, width}), quantized(e, {3, 64})};
+      const std::vector<Type> types{dense({rows, width}), quantized(e, {3, k})};
       const GraphRef g =
           checked(graph_of(types, [&](const Vals& p) { return product(p, transposed); }));
       const GraphRef d =

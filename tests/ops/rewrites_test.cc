@@ -18,10 +18,12 @@
 #include "tlaloc/ops/reduce_general.h"
 #include "tlaloc/ops/rows.h"
 #include "tlaloc/ops/shape_ops.h"
+#include "tlaloc/ops/sharding.h"
 #include "tlaloc/ops/slice.h"
 #include "tlaloc/ops/testing.h"
 #include "tlaloc/ops/val_index.h"
 #include "tlaloc/ops/val_ops.h"
+#include "tlaloc/ops/val_sharding.h"
 
 namespace tlaloc::testing {
 namespace {
@@ -62,6 +64,12 @@ const std::vector<DType> kUnsigned{DType::u64, DType::u32, DType::u8};
 std::vector<DType> operator+(std::vector<DType> a, const std::vector<DType>& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
+}
+
+/// A mesh of two devices, an array's rows over one axis of it.
+AttrRef rows_over(std::string axis) {
+  return make_attr(
+      ops::ShardingAttrs{{{"mesh", {{"x", 2}, {"y", 1}}, {}}, {{{{std::move(axis)}}}, {}}, {}}});
 }
 
 /// (acc, x) -> op(acc, x)
@@ -132,6 +140,12 @@ std::vector<Rewrite> rewrites() {
           rows::DynamicUpdateSlice, all, "of everything",
           [](const Inputs& in) { return Vals{in.x, ops::reverse(in.x, axes({0})), in.i, in.i}; },
           make_attr(ops::DynamicUpdateSliceAttrs{})),
+      one(
+          rows::ShardingConstraint, all, "twice",
+          [](const Inputs& in) {
+            return Vals{Builder::current().emit(rows::ShardingConstraint, rows_over("x"), {in.x})};
+          },
+          rows_over("x")),
   };
   struct Fold {
     const OpDef& op;
@@ -176,6 +190,12 @@ std::vector<Rewrite> near_misses() {
           rows::Reverse, kFloats, "along other axes",
           [](const Inputs& in) { return Vals{ops::reverse(in.x, axes({0}))}; },
           make_attr(ops::ReverseAttrs{{1}})),
+      one(
+          rows::ShardingConstraint, kFloats, "over another axis",
+          [](const Inputs& in) {
+            return Vals{Builder::current().emit(rows::ShardingConstraint, rows_over("y"), {in.x})};
+          },
+          rows_over("x")),
   };
   // A reduction rounds once, the fold at each step; and from another start it is another sum.
   for (DType t : {DType::bf16, DType::f16}) {

@@ -2,8 +2,8 @@
 #include <tuple>
 
 #include "tests/oracle/golden_case.h"
-#include "tlaloc/lang/collectives.h"
 #include "tlaloc/lang/graph_of.h"
+#include "tlaloc/lang/mesh.h"
 #include "tlaloc/tlaloc.h"
 
 namespace tlaloc::testing {
@@ -182,6 +182,9 @@ class Composites {
     constexpr MeshAxis<struct Data> kData;
     add("all_reduce sum", [=](X<2, 3> x) { return all_reduce(x * x, kData); });
     add("all_gather", [=](X<2, 3> x) { return all_gather<1>(x * x, kData); });
+    constexpr Mesh kMesh(kData);
+    add("sharding_constraint",
+        [=](X<2, 3> x) { return with_sharding(x * x, sharding(kMesh, kData, whole)); });
     add("reduce_scatter", [=](X<2, 3> x) { return reduce_scatter<0>(x * x, kData); });
   }
 

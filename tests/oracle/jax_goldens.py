@@ -352,6 +352,8 @@ def alone(fn):
 
 case("all_reduce sum", alone(lambda x: lax.psum(x, "data")), a(2, 3))
 case("all_gather", alone(lambda x: lax.all_gather(x, "data", axis=1, tiled=True)), a(2, 3))
+case("sharding_constraint", lambda x: lax.with_sharding_constraint(x * x, jax.sharding.NamedSharding(
+    jax.sharding.Mesh(np.array(jax.devices()[:1]), ("data",)), jax.sharding.PartitionSpec("data", None))), a(2, 3))
 case("reduce_scatter", alone(lambda x: lax.psum_scatter(x, "data", scatter_dimension=0, tiled=True)), a(2, 3))
 
 

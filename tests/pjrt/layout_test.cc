@@ -20,6 +20,43 @@ namespace {
 
 static_assert(PJRT_API_MAJOR == c::kMajorVersion && PJRT_API_MINOR == c::kOldestMinorVersion);
 
+SAME_SIZE(TopologyDescription_Create, PJRT_TopologyDescription_Create_Args);
+SAME_FIELD(TopologyDescription_Create, PJRT_TopologyDescription_Create_Args, struct_size);
+SAME_FIELD(TopologyDescription_Create, PJRT_TopologyDescription_Create_Args, extension_start);
+SAME_FIELD(TopologyDescription_Create, PJRT_TopologyDescription_Create_Args, topology_name);
+SAME_FIELD(TopologyDescription_Create, PJRT_TopologyDescription_Create_Args, topology_name_size);
+SAME_FIELD(TopologyDescription_Create, PJRT_TopologyDescription_Create_Args, create_options);
+SAME_FIELD(TopologyDescription_Create, PJRT_TopologyDescription_Create_Args, num_options);
+SAME_FIELD(TopologyDescription_Create, PJRT_TopologyDescription_Create_Args, topology);
+SAME_FUNCTION(TopologyDescription_Create);
+SAME_SIZE(TopologyDescription_Destroy, PJRT_TopologyDescription_Destroy_Args);
+SAME_FIELD(TopologyDescription_Destroy, PJRT_TopologyDescription_Destroy_Args, struct_size);
+SAME_FIELD(TopologyDescription_Destroy, PJRT_TopologyDescription_Destroy_Args, extension_start);
+SAME_FIELD(TopologyDescription_Destroy, PJRT_TopologyDescription_Destroy_Args, topology);
+SAME_FUNCTION(TopologyDescription_Destroy);
+SAME_SIZE(TopologyDescription_GetDeviceDescriptions,
+          PJRT_TopologyDescription_GetDeviceDescriptions_Args);
+SAME_FIELD(TopologyDescription_GetDeviceDescriptions,
+           PJRT_TopologyDescription_GetDeviceDescriptions_Args, struct_size);
+SAME_FIELD(TopologyDescription_GetDeviceDescriptions,
+           PJRT_TopologyDescription_GetDeviceDescriptions_Args, extension_start);
+SAME_FIELD(TopologyDescription_GetDeviceDescriptions,
+           PJRT_TopologyDescription_GetDeviceDescriptions_Args, topology);
+SAME_FIELD(TopologyDescription_GetDeviceDescriptions,
+           PJRT_TopologyDescription_GetDeviceDescriptions_Args, descriptions);
+SAME_FIELD(TopologyDescription_GetDeviceDescriptions,
+           PJRT_TopologyDescription_GetDeviceDescriptions_Args, num_descriptions);
+SAME_FUNCTION(TopologyDescription_GetDeviceDescriptions);
+SAME_SIZE(Compile, PJRT_Compile_Args);
+SAME_FIELD(Compile, PJRT_Compile_Args, struct_size);
+SAME_FIELD(Compile, PJRT_Compile_Args, extension_start);
+SAME_FIELD(Compile, PJRT_Compile_Args, topology);
+SAME_FIELD(Compile, PJRT_Compile_Args, program);
+SAME_FIELD(Compile, PJRT_Compile_Args, compile_options);
+SAME_FIELD(Compile, PJRT_Compile_Args, compile_options_size);
+SAME_FIELD(Compile, PJRT_Compile_Args, client);
+SAME_FIELD(Compile, PJRT_Compile_Args, executable);
+SAME_FUNCTION(Compile);
 SAME_SIZE(NamedValue, PJRT_NamedValue);
 SAME_FIELD(NamedValue, PJRT_NamedValue, struct_size);
 SAME_FIELD(NamedValue, PJRT_NamedValue, extension_start);

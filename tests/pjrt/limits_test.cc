@@ -12,6 +12,7 @@
 #include "tests/pjrt/tolerances.h"
 #include "tlaloc/base/error.h"
 #include "tlaloc/pjrt/finder.h"
+#include "tlaloc/pjrt/host_calls.h"
 #include "tlaloc/pjrt/pjrt_backend.h"
 #include "tlaloc/stablehlo/emit.h"
 
@@ -28,7 +29,7 @@ std::set<std::string> refusals() {
     if (!row) continue;
     Cases cases(*row, 1, [&](const Case& c) {
       try {
-        stablehlo::check_emittable(*c.graph);
+        stablehlo::check_emittable(*c.graph, {.host_calls = true});
       } catch (const UserError& e) {
         const std::string& why = e.info().message;
         found.insert("`" + e.info().op + "`: " + why.substr(why.find(": ") + 2));
@@ -61,7 +62,8 @@ std::string limits_of(const char* name) {
   if (!program->costs()) s += "- it does not count operations (`Program::costs`);\n";
   if (!program->memory())
     s += "- it does not tell what memory a program takes (`Program::memory`);\n";
-  s += "- programs over partitions and custom calls: not supported by Tlaloc yet.\n";
+  if (!takes_host_calls(client)) s += "- it runs no custom calls;\n";
+  s.replace(s.size() - 2, 1, ".");
   return s;
 }
 

@@ -1,4 +1,4 @@
-// Programs with loops and branches, and derivatives and maps of them, on both plugins in turn: the
+// Programs with loops and branches, and derivatives and maps of them, on the plugins in turn: the
 // interpreter's results.
 #include "tests/transform/programs.h"
 
@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "tests/pjrt/plugins.h"
 #include "tests/transform/arrays.h"
 #include "tests/transform/derived.h"
 #include "tlaloc/interp/interp.h"
@@ -16,10 +17,14 @@ namespace tlaloc::testing {
 namespace {
 
 runtime::Backend& backend(std::size_t turn) {
-  static const std::shared_ptr<runtime::Backend> backends[] = {
-      plugins::make_backend({.plugin = "xla_cpu_pjrt", .recorded_trips = 64}),
-      plugins::make_backend({.plugin = "lammps_jax_pjrt_cpu", .recorded_trips = 64})};
-  return *backends[turn % 2];
+  static const std::vector<std::shared_ptr<runtime::Backend>> backends = [] {
+    std::vector<std::shared_ptr<runtime::Backend>> all;
+    for (const char* plugin : plugins::tested_plugins()) {
+      all.push_back(plugins::make_backend({.plugin = plugin, .recorded_trips = 64}));
+    }
+    return all;
+  }();
+  return *backends[turn % backends.size()];
 }
 
 /// The largest difference by size; infinite for others.

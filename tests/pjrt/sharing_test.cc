@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "tests/pjrt/plugins.h"
 #include "tlaloc/base/error.h"
 #include "tlaloc/ops/val_ops.h"
 #include "tlaloc/pjrt/finder.h"
@@ -29,8 +30,7 @@ class Sharing : public ::testing::TestWithParam<const char*> {
  protected:
   std::shared_ptr<runtime::Backend> backend_ = make_backend({.plugin = GetParam()});
 };
-INSTANTIATE_TEST_SUITE_P(Plugins, Sharing,
-                         ::testing::Values("xla_cpu_pjrt", "lammps_jax_pjrt_cpu"));
+INSTANTIATE_TEST_SUITE_P(Plugins, Sharing, ::testing::ValuesIn(tested_plugins()));
 
 HostArray f32(std::vector<float> values) {
   return HostArray::from(std::span<const float>(values),

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tests/conformance/cases.h"
+#include "tests/pjrt/plugins.h"
 #include "tlaloc/interp/interp.h"
 #include "tlaloc/ops/val_ops.h"
 #include "tlaloc/ops/val_reduce.h"
@@ -40,8 +41,7 @@ class Vectors : public ::testing::TestWithParam<const char*> {
     }
   }
 };
-INSTANTIATE_TEST_SUITE_P(Plugins, Vectors,
-                         ::testing::Values("xla_cpu_pjrt", "lammps_jax_pjrt_cpu"));
+INSTANTIATE_TEST_SUITE_P(Plugins, Vectors, ::testing::ValuesIn(tested_plugins()));
 
 constexpr DType kFloats[] = {DType::f16, DType::bf16, DType::f32, DType::f64};
 

@@ -20,7 +20,8 @@ from tokenizers import Tokenizer  # noqa: E402
 import tokenizers_to_check as kinds  # noqa: E402
 
 FIXED = ["", " ", "a", "Hello, world!", "\n", "  leading and trailing  ", "a  12 x²3", "I'll 's 'S", "日本語 テスト", "e\u0301",
-         "x" * 300, " " * 300, "ab" * 500, "<s>", "don't\r\n\r\n  stop", "\u0130", "12345678", "\u1100\u1161\u11a8"]
+         "x" * 300, " " * 300, "ab" * 500, "<s>", "don't\r\n\r\n  stop", "\u0130", "12345678", "\u1100\u1161\u11a8",
+         "\u200b\u200bx e\u0301", "a\u00ad\u00adb s\u0301\r\n", "s\u200ds \u00adﬃ \u00b4é"]
 
 
 class Reader:

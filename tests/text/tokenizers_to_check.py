@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import unicodedata
 
 from tokenizers import (AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors,
                         trainers)
@@ -166,6 +167,44 @@ def unigram(texts, byte_fallback=False, normalizer=None):
     return t
 
 
+def charsmap(rules):
+    """SentencePiece's compiled form of rules: a trie as a double array, and the texts that its values point to."""
+    texts, trie = bytearray(), {}
+    for key, text in rules.items():
+        node = trie
+        for byte in key.encode():
+            node = node.setdefault(byte, {})
+        node[0] = len(texts)
+        texts += text.encode() + b"\0"
+    units, nodes, first_free = {0: 0}, [(0, trie)], 1
+    for at, node in nodes:
+        base = first_free = next(i for i in range(first_free, 1 << 21) if i not in units)
+        while any(base ^ label in units for label in node):
+            base += 1
+        units[at] |= (at ^ base) << 10 | (0 in node) << 8
+        for label, child in node.items():
+            units[base ^ label] = label or child | 1 << 31
+            if label:
+                nodes.append((base ^ label, child))
+    array = b"".join(units.get(i, 0).to_bytes(4, "little") for i in range(max(units) + 256))
+    return len(array).to_bytes(4, "little") + array + bytes(texts)
+
+
+def compiled_rules():
+    """NFKC of single characters and of letters with an accent, what is left out, and a rule that graphemes begin with."""
+    rules = {chr(c): n for c in range(0xA0, 0xFFFF) if not 0xD800 <= c < 0xE000 and c not in range(0xAC00, 0xD7A4)
+             for n in [unicodedata.normalize("NFKC", chr(c))] if n != chr(c)}
+    for letter in "aeioucnAEIOU":
+        for mark in "\u0300\u0301\u0302\u0308\u0327":
+            rules[letter + mark] = unicodedata.normalize("NFKC", letter + mark)
+    return {**rules, "\u200b": "", "\u00ad": "", "\r\n": " ", "\t": " ", "\n": " ", "s": "S", "é": "e\u0301\u0301", "語": "go"}
+
+
+def unigram_compiled(texts):
+    return unigram(texts, normalizer=normalizers.Sequence([normalizers.Precompiled(charsmap(compiled_rules())),
+                                                           normalizers.Replace(Regex(" {2,}"), " ")]))
+
+
 def unigram_bytes(texts):
     return unigram(texts, True, normalizers.Sequence([normalizers.NFKD(), normalizers.StripAccents(),
                                                       normalizers.Strip()]))
@@ -209,7 +248,16 @@ def behaviors(texts):
     return t
 
 
+def scripts(texts):
+    """Each piece is a token, so that ids and offsets show where it is cut."""
+    t = Tokenizer(models.WordLevel(unk_token="[UNK]"))
+    t.pre_tokenizer = pre_tokenizers.UnicodeScripts()
+    t.train_from_iterator(texts, trainers.WordLevelTrainer(vocab_size=500, special_tokens=["[UNK]"], show_progress=False))
+    return t
+
+
 ALL = [gpt2, roberta, llama3, qwen2, smollm, o200k, deepseek, falcon, few_bytes, llama2, metaspace_bpe, clip, unigram,
-       unigram_bytes, bert, bert_cased, wordlevel, behaviors]
-# Their patterns have properties of which PCRE2 knows those of Unicode 14.
-OLD_UNICODE = {o200k, deepseek, behaviors}
+       unigram_compiled, unigram_bytes, bert, bert_cased, wordlevel, behaviors,
+       scripts]
+# Their patterns have properties of which PCRE2 knows those of Unicode 14, or their graphemes are utf8proc's.
+OLD_UNICODE = {o200k, deepseek, behaviors, unigram_compiled}

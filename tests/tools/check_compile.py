@@ -16,6 +16,12 @@ MODULE = """graph @layer {n} (%x: f32[n, 2], %w: f32[2, 3]) -> (f32[n, 3]) {
   return %3
 }
 """
+CHECKED = """func.func @twice(%x: tensor<f32>) -> tensor<f32> {
+  %y = stablehlo.add %x, %x : tensor<f32>
+  check.expect_eq_const %y, dense<2.0> : tensor<f32>
+  return %y : tensor<f32>
+}
+"""
 MAIN = """#include "layer.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,6 +63,20 @@ def main():
         if run.returncode != 1 or "TL-AOT-002: compile_ahead: 'z80' is no CPU" not in run.stderr:
             print(f"an unknown CPU: {run.returncode} {run.stderr}")
             return 1
+        run = subprocess.run([command, "compile", "layer.txt", "--for", "tpu-v0"], cwd=folder, stderr=subprocess.PIPE,
+                             text=True)
+        if run.returncode != 1 or "TL-PJRT-004: pjrt: there is no device called 'tpu-v0'" not in run.stderr:
+            print(f"an unknown device: {run.returncode} {run.stderr}")
+            return 1
+        for options in (["--for", "tpu-v5e", "--header", "layer.h"], ["--dim", "n=3", "-o", "layer.o"]):
+            run = subprocess.run([command, "compile", "layer.txt", *options], cwd=folder, stderr=subprocess.PIPE, text=True)
+            if run.returncode == 0 or options[0] not in run.stderr:
+                print(f"options that do not go together: {run}")
+                return 1
+        run = subprocess.run([command, "compile", "layer.txt"], cwd=folder, stderr=subprocess.PIPE, text=True)
+        if run.returncode == 0 or "--object" not in run.stderr:
+            print(f"no object: {run.returncode} {run.stderr}")
+            return 1
         run = subprocess.run([command, "compile", "layer.txt", "-o", "no/layer.o"], cwd=folder,
                              stderr=subprocess.PIPE, text=True)
         if run.returncode != 1 or "TL-FILE-001: tlaloc: can't write no/layer.o" not in run.stderr:
@@ -71,6 +91,12 @@ def main():
                              stderr=subprocess.PIPE, text=True)
         if run.returncode != 1 or "can't write no/layer.h" not in run.stderr or (folder / "alone.o").exists():
             print(f"an object without its header: {run.returncode} {run.stderr}")
+            return 1
+        (folder / "checked.mlir").write_text(CHECKED)
+        subprocess.run([command, "compile", "checked.mlir", "-o", "checked.o", "--header", "checked.h"], cwd=folder, check=True)
+        header = (folder / "checked.h").read_text()
+        if "result0" not in header or "result1" in header:
+            print(f"what checks compare is a result: {header}")
             return 1
     return 0
 

@@ -48,7 +48,12 @@ def check_model(model):
     expect(report["metadata"]["tokenizer.ggml.tokens"] == "49152 elements of the type text", "tokens")
     fields = [name for name in wanted.fields if not name.startswith("GGUF.")]
     expect(list(report["metadata"]) == fields, "metadata")
+    expect((report["family"], report["context"], report["refusal"]) == ("llama", 8192, ""), "how it runs")
+    heads = wanted.get_field("llama.attention.head_count_kv").contents()
+    width = wanted.get_field("llama.embedding_length").contents() // wanted.get_field("llama.attention.head_count").contents()
+    expect(report["token_bytes"] == 2 * 4 * wanted.get_field("llama.block_count").contents() * heads * width, "bytes of a token")
     code, out, err = inspect(model)
+    expect("\nruns as       llama: up to 8192 tokens of context, 46.1 kB for each\n" in out, f"how it runs: {out}")
     expect(code == 0 and "blk.*.attn_q.weight" in out and "in 30 tensors" in out and "134.5 M" in out, f"text: {out}{err}")
     code, out, err = inspect("--tensors", model)
     expect(code == 0 and "blk.29.attn_q.weight" in out and "*" not in out.split("\ntensors\n")[1], f"all: {out}{err}")
@@ -68,6 +73,8 @@ def check_folder(folder):
         expect(report["architecture"] == "LlamaForCausalLM", "architecture of the folder")
         expect(report["sizes"] == {"layers": 2, "width": 4, "feed_forward": 8, "heads": 2, "kv_heads": 1, "head_size": 2,
                                    "context": 16, "vocabulary": 3}, f"sizes: {report['sizes']}")
+        expect(report["family"] == "" and "TL-LLM-002: llm: " in report["refusal"] and "model_type is missing" in report["refusal"],
+               f"why it does not run: {report['refusal']}")
         expect(report["tokenizer"] == {"type": "BPE", "tokens": 3, "added_tokens": 1, "merges": 1}, "tokenizer of the folder")
         expect(report["chat_template"] == "{{ messages }}", "template of the folder")
         expect(report["metadata"] == {"format": "pt"} and report["parameters"] == 17 and report["bytes"] == 44, "sums")
@@ -100,6 +107,7 @@ def check_hostile(folder):
     writer.add_key_value("general.name", b"\xff\x1b[2J", GGUFValueType.STRING)
     writer.add_key_value("general.license", "\u00a9 \u00e9 \u009b2J\u0085", GGUFValueType.STRING)
     writer.add_key_value("nan", float("nan"), GGUFValueType.FLOAT32)
+    writer.add_key_value("least", 5e-324, GGUFValueType.FLOAT64)
     writer.add_key_value("infinite", [1.5, float("-inf")], GGUFValueType.ARRAY)
     writer.add_key_value("list", [[1, 2], [3]], GGUFValueType.ARRAY)
     writer.add_tensor("a\x1b[2Jb", np.zeros(3, np.float32))
@@ -110,12 +118,13 @@ def check_hostile(folder):
     code, out, err = inspect(folder / "x.gguf")
     (folder / "x.gguf").rename(folder / "sha256-0123")
     renamed = inspect(folder / "sha256-0123")
+    renamed = (renamed[0], renamed[1].replace("sha256-0123", "x.gguf"), renamed[2])
     expect(renamed == (code, out, err), f"a GGUF file of another name: {renamed}")
     (folder / "sha256-0123").rename(folder / "x.gguf")
     expect(code == 0 and "\x1b" not in out and "list = [[1,2],[3]]" in out, f"controls: {out!r}{err}")
     expect('license = "\u00a9 \u00e9 ' in out and r"\u009b2J\u0085" in out and "\u009b" not in out, f"C1: {out!r}")
     report = json.loads(inspect("--json", folder / "x.gguf")[1], parse_constant=lambda name: expect(False, f"{name} in JSON"))
-    expect(report["metadata"]["nan"] == "nan" and report["metadata"]["infinite"] == [1.5, "-inf"], "numbers that JSON has not")
+    expect(report["metadata"]["nan"] == "nan" and report["metadata"]["least"] == 5e-324 and report["metadata"]["infinite"] == [1.5, "-inf"], "numbers that JSON has not")
     expect(report["metadata"]["general.name"] == "\\xff\x1b[2J", f"bytes: {report['metadata']}")
     for path, message in [("no/such.gguf", "TL-FILE-001: gguf: can't read no/such.gguf"),
                           (folder / "nothing", f"can't read {folder}/nothing"), (folder / "text.gguf", "TL-GGUF-001")]:

@@ -49,6 +49,9 @@ def main():
         expect("-3", ["--decode"], "", "TL-TOKENIZER-007: tlaloc: the input has what is no id")
         expect('"x\n', ["--jsonl"], "", "TL-JSON-001")
         expect("", [], "", "TL-FILE-001", model="no/such/folder")
+        blob = pathlib.Path(folder, "blob")
+        blob.write_bytes(b"GGUF")  # by what it has, whatever its name is
+        expect("", [], "", "TL-GGUF-001", model=blob)
     print(f"{failures} failures")
     return 1 if failures else 0
 

@@ -238,6 +238,8 @@ ComplexArrays eval_node(const Node& n, ComplexArrays in, Sizes& sizes) {
       set_sizes(n, bound, sizes);
       return out;
     }
+    case RegionKind::manual:
+      throw InternalError("programs over meshes run in tests/transform/manual_test.cc");
     case RegionKind::none:
       break;
   }

@@ -4,6 +4,7 @@
 #include <boost/json/basic_parser_impl.hpp>
 #include <boost/json/serialize.hpp>
 #include <boost/json/value_stack.hpp>
+#include <charconv>
 #include <unordered_set>
 #include <vector>
 
@@ -75,7 +76,9 @@ class Handler {
     stack_.push_uint64(u);
     return true;
   }
-  bool on_double(double d, json::string_view, error_code&) {
+  bool on_double(double d, json::string_view s, error_code&) {
+    // Boost's own value may be off by the last bit. Beyond the range of doubles it stays.
+    std::from_chars(s.data(), s.data() + s.size(), d);
     stack_.push_double(d);
     return true;
   }

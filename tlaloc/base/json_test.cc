@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <boost/json/serialize.hpp>
+#include <cstdlib>
+#include <string>
 
 #include "tlaloc/base/error.h"
 
@@ -25,6 +27,17 @@ TEST(Json, KeepsOrderAndIntegers) {
   EXPECT_EQ(boost::json::serialize(parse_json(" " + text + "\n", "file")),
             "{\"b\":[1,-2,18446744073709551615,2.5E0],\"a\":{\"x\":null,\"\":true},"
             "\"é\\u0000\":\"😀\"}");
+}
+
+TEST(Json, ReadsDoublesToTheLastBit) {
+  for (const char* text :
+       {"5.4321172708939123e-08", "8.287711428439318e-09", "-5e-324", "1.7976931348623157e308",
+        "123456789012345678901234567890", "8.9884656743115785e307", "0.1e-5"}) {
+    EXPECT_EQ(parse_json(text, "file").get_double(), std::strtod(text, nullptr)) << text;
+    EXPECT_EQ(parse_json("[" + std::string(text) + "]", "file").get_array()[0].get_double(),
+              std::strtod(text, nullptr))
+        << text;
+  }
 }
 
 TEST(Json, SaysWhatIsWrongAndWhere) {

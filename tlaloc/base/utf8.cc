@@ -1,5 +1,8 @@
 #include "tlaloc/base/utf8.h"
 
+#include <cstdint>
+#include <cstring>
+
 namespace tlaloc {
 
 Utf8Step utf8_step(std::string_view s, std::size_t i) {
@@ -21,6 +24,12 @@ Utf8Step utf8_step(std::string_view s, std::size_t i) {
 
 bool is_utf8(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
+    // Most text is ASCII: eight bytes at a time.
+    for (std::uint64_t word; i + 8 <= text.size(); i += 8) {
+      std::memcpy(&word, text.data() + i, 8);
+      if (word & 0x8080808080808080u) break;
+    }
+    if (i == text.size()) break;
     const Utf8Step at = utf8_step(text, i);
     if (!at.well_formed) return false;
     i += at.length;

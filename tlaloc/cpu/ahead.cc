@@ -73,7 +73,7 @@ AheadCode compile_ahead(const ir::GraphRef& g, const AheadOptions& options) {
                      {}});
   }
   const AheadNames names = ahead_names(*g, options);
-  const auto p = plan(g, Kernels::written);
+  const auto p = plan(g, {.kernels = Kernels::written});
   require_code(*p, options.cpu);
   const bool grows = std::ranges::any_of(
       p->storages, [](const Storage& s) { return s.kind == Storage::Kind::dynamic; });
@@ -82,8 +82,9 @@ AheadCode compile_ahead(const ir::GraphRef& g, const AheadOptions& options) {
   // The program itself becomes a part of the function that C calls.
   compile.passes = "always-inline,globaldce," + std::string(kScalarPasses);
   compile.cpu = options.cpu == "native" ? "" : options.cpu;
+  const Settings settings = settings_from_environment();
   AheadCode r;
-  r.object = generate_object(settings_from_environment().codegen_library, ahead_module(*p, names),
+  r.object = generate_object(settings.codegen_library, ahead_module(*p, names, settings.contract),
                              compile);
   r.header = ahead_header(*g, names, grows);
   return r;

@@ -114,12 +114,13 @@ entry:
 
 class Module {
  public:
-  Module(const Program& p, const AheadNames& names) : p_(p), names_(names) {
+  Module(const Program& p, const AheadNames& names, bool contract)
+      : p_(p), names_(names), contract_(contract) {
     for (const Storage& s : p.storages) grows_ = grows_ || s.kind == Storage::Kind::dynamic;
   }
 
   std::string text() {
-    return generate_ahead(p_) + tables() + kMake + size_function() + main_function();
+    return generate_ahead(p_, contract_) + tables() + kMake + size_function() + main_function();
   }
 
  private:
@@ -396,13 +397,14 @@ class Module {
 
   const Program& p_;
   const AheadNames& names_;
+  const bool contract_;
   bool grows_ = false;
 };
 
 }  // namespace
 
-std::string ahead_module(const Program& p, const AheadNames& names) {
-  return Module(p, names).text();
+std::string ahead_module(const Program& p, const AheadNames& names, bool contract) {
+  return Module(p, names, contract).text();
 }
 
 }  // namespace tlaloc::cpu

@@ -17,8 +17,8 @@ struct AheadNames {
 };
 /// UserError TL-AOT-002: see compile_ahead.
 AheadNames ahead_names(const ir::Graph& g, const AheadOptions& options);
-/// The module's text, in LLVM IR.
-std::string ahead_module(const Program& p, const AheadNames& names);
+/// The module's text, in LLVM IR. `contract`: as FunctionSource has it.
+std::string ahead_module(const Program& p, const AheadNames& names, bool contract);
 /// `grows`: what loops keep lies in the scratch memory too.
 std::string ahead_header(const ir::Graph& g, const AheadNames& names, bool grows);
 

@@ -110,7 +110,11 @@ std::optional<Call> understand(const ir::Node& n) {
   return call;
 }
 
-/// Whether the types are what the kernels know: f32, with all of vmap's lanes in front or none.
+/// What the kernels compute in f32.
+bool is_narrow(DType t) { return t == DType::f32 || t == DType::f16 || t == DType::bf16; }
+
+/// Whether the types are what the kernels know: one of f32, f16 and bf16, with all of vmap's lanes
+/// in front or none.
 bool ranks_fit(const Call& c, const ir::Node& n) {
   const auto types = n.region(0).graph->param_types();
   int full = 0;
@@ -125,7 +129,9 @@ bool ranks_fit(const Call& c, const ir::Node& n) {
     const int rank = types[k].rank() - grouped;
     if (rank != c.rank && rank != full) return false;
     const bool keeps = role == Role::mask && types[k].dtype() == DType::boolean;
-    if (types[k].dtype() != DType::f32 && !keeps) return false;
+    if (!keeps && (types[k].dtype() != types[0].dtype() || !is_narrow(types[k].dtype()))) {
+      return false;
+    }
   }
   for (std::size_t k = 0; k < n.result_count(); ++k) {
     const Type t = n.result_types()[k];
@@ -260,7 +266,11 @@ Cost attention_cost(const void* data, const std::int64_t* ints) {
 class Emission {
  public:
   Emission(Emitter& e, const Call& call, std::vector<Value> operands)
-      : e_(e), call_(call), operands_(std::move(operands)) {
+      : e_(e), call_(call), given_(std::move(operands)), operands_(given_) {
+    // Wide enough for sums; of queries times keys products this is little.
+    for (Value& v : operands_) {
+      if (is_float(v.type.dtype())) v = in(v, DType::f32);
+    }
     Type widest = type(Role::q);
     for (std::size_t k = 0; k < operands_.size(); ++k) {
       const Type t = operands_[k].type;
@@ -302,7 +312,7 @@ class Emission {
       const Role role = call_.results[k];
       const auto it = std::ranges::find(call_.operands, role);
       if (!call_.backward && it != call_.operands.end()) {
-        results.push_back(operands_[usize(it - call_.operands.begin())]);
+        results.push_back(given_[usize(it - call_.operands.begin())]);
         continue;
       }
       auto& index = a.array[static_cast<std::size_t>(role)];
@@ -310,7 +320,8 @@ class Emission {
         const Type t = head_type(role, DType::f32);
         array(a, role, e_.storage(t), {0, dense_strides(t.shape())});
       }
-      results.push_back(dense_value(types[k], step_.storages[usize(index)]));
+      const Type wide = types[k].with_dtype(DType::f32);
+      results.push_back(in(dense_value(wide, step_.storages[usize(index)]), types[k].dtype()));
     }
     if (step_.reads == step_.storages.size()) return results;
     step_.data = std::make_shared<const Attention>(a);
@@ -319,6 +330,7 @@ class Emission {
   }
 
  private:
+  static Value in(const Value& v, DType t) { return v.type.dtype() == t ? v : converted(v, t); }
   Type type(Role r) const {
     const auto it = std::ranges::find(call_.operands, r);
     return operands_[usize(it - call_.operands.begin())].type;
@@ -365,7 +377,7 @@ class Emission {
 
   Emitter& e_;
   const Call& call_;
-  std::vector<Value> operands_;
+  std::vector<Value> given_, operands_;  ///< operands_: in f32
   std::vector<Dim> batch_, shared_;
   Dim queries_, keys_, width_, value_width_;
   Step step_;

@@ -8,8 +8,8 @@
 namespace tlaloc::cpu {
 
 /// Whether a call is one of ops::attention, attention.fwd or attention.bwd that the kernels can do:
-/// f32, with axes as the composite has them, or more in front. What is left of one after dead code
-/// is one too, as long as it has all its operands.
+/// f32, or f16 and bf16, which they convert, with axes as the composite has them, or more in front.
+/// What is left of one after dead code is one too, as long as it has all its operands.
 bool claims_attention(const ir::Node& call);
 
 /// The results of such a call. `types`: its results'.

@@ -9,6 +9,9 @@
 //
 #include <hwy/highway.h>
 
+#include "tlaloc/cpu/math_functions-inl.h"
+#include "tlaloc/cpu/math_vector-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace tlaloc::cpu::HWY_NAMESPACE {
 
@@ -17,48 +20,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::CappedTag<float, kScoreVector>;
 using V = hn::Vec<D>;
 constexpr std::int64_t kLanes = hn::MaxLanes(D());
+constexpr VectorMath<D> kMath;
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
-
-/// x = n log 2 + r, exp(x) = 2^n exp(r); minimax coefficients of Cephes' expf.
-HWY_INLINE V exp_of(V x) {
-  const D d;
-  const hn::RebindToSigned<D> whole;
-  // Beyond these exp is 0 or infinite anyway.
-  const V y = hn::Min(hn::Max(x, hn::Set(d, -104.0f)), hn::Set(d, 89.0f));
-  const V magic = hn::Set(d, 0x1.8p23f);
-  const V shifted = hn::MulAdd(y, hn::Set(d, 1.44269504088896341f), magic);
-  const V n = hn::Sub(shifted, magic);
-  V r = hn::NegMulAdd(n, hn::Set(d, 0.693359375f), y);
-  r = hn::NegMulAdd(n, hn::Set(d, -2.12194440e-4f), r);
-  V p = hn::Set(d, 1.9875691500e-4f);
-  for (float c :
-       {1.3981999507e-3f, 8.3334519073e-3f, 4.1665795894e-2f, 1.6666665459e-1f, 5.0000001201e-1f}) {
-    p = hn::MulAdd(p, r, hn::Set(d, c));
-  }
-  p = hn::Add(hn::MulAdd(p, hn::Mul(r, r), r), hn::Set(d, 1.0f));
-  const auto exponent = hn::Sub(hn::BitCast(whole, shifted), hn::BitCast(whole, magic));
-  // Two factors: each is a normal number, and the last one rounds to a subnormal.
-  const auto half = hn::ShiftRight<1>(exponent), rest = hn::Sub(exponent, half);
-  auto power = [&](auto e) HWY_ATTR {
-    return hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(e, hn::Set(whole, 127))));
-  };
-  p = hn::Mul(hn::Mul(p, power(half)), power(rest));
-  return hn::IfThenElse(hn::IsNaN(x), x, p);
-}
-
-/// Cephes' polynomial near 0, 1 - 2 / (exp(2 |x|) + 1) elsewhere.
-HWY_INLINE V tanh_of(V x) {
-  const D d;
-  const V size = hn::Abs(x), z = hn::Mul(x, x);
-  V near = hn::Set(d, -5.70498872745e-3f);
-  for (float c : {2.06390887954e-2f, -5.37397155531e-2f, 1.33314422036e-1f, -3.33332819422e-1f}) {
-    near = hn::MulAdd(near, z, hn::Set(d, c));
-  }
-  near = hn::MulAdd(hn::Mul(near, z), x, x);
-  const V one = hn::Set(d, 1.0f), e = exp_of(hn::Add(size, size));
-  const V far = hn::Sub(one, hn::Div(hn::Set(d, 2.0f), hn::Add(e, one)));
-  return hn::CopySign(hn::IfThenElse(hn::Lt(size, hn::Set(d, 0.625f)), near, far), x);
-}
 
 /// All vectors of a row.
 template <class F>
@@ -74,7 +37,7 @@ void mask(const ScoreBlock& b, const Masking& m) {
     if (m.soft_cap > 0) {
       const V cap = hn::Set(d, m.soft_cap);
       each_vector(b, [&](std::int64_t c) HWY_ATTR {
-        const V bent = tanh_of(hn::Div(hn::Mul(hn::Load(d, s + c), scale), cap));
+        const V bent = tanh(kMath, hn::Div(hn::Mul(hn::Load(d, s + c), scale), cap));
         if (m.tanh) hn::Store(bent, d, m.tanh + r * b.stride + c);
         hn::Store(hn::Mul(bent, cap), d, s + c);
       });
@@ -109,11 +72,11 @@ void softmax(const ScoreBlock& b, float* max, float* sums, float* factors) {
     const V by = hn::Set(d, shift);
     V sum = hn::Zero(d);
     each_vector(b, [&](std::int64_t c) HWY_ATTR {
-      const V e = exp_of(hn::Sub(hn::Load(d, s + c), by));
+      const V e = exp(kMath, hn::Sub(hn::Load(d, s + c), by));
       hn::Store(e, d, s + c);
       sum = hn::Add(sum, e);
     });
-    factors[r] = hn::GetLane(exp_of(hn::Set(d, max[r] - shift)));
+    factors[r] = hn::GetLane(exp(kMath, hn::Set(d, max[r] - shift)));
     sums[r] = sums[r] * factors[r] + hn::GetLane(hn::SumOfLanes(d, sum));
     max[r] = now;
   }
@@ -124,8 +87,9 @@ void exp(const ScoreBlock& b, const float* shifts) {
   for (std::int64_t r = 0; r < b.rows; ++r) {
     float* HWY_RESTRICT s = b.scores + r * b.stride;
     const V by = hn::Set(d, shifts[r]);
-    each_vector(b, [&](std::int64_t c)
-                       HWY_ATTR { hn::Store(exp_of(hn::Sub(hn::Load(d, s + c), by)), d, s + c); });
+    each_vector(b, [&](std::int64_t c) HWY_ATTR {
+      hn::Store(exp(kMath, hn::Sub(hn::Load(d, s + c), by)), d, s + c);
+    });
   }
 }
 

@@ -135,19 +135,23 @@ class Pass {
     }
   }
 
-  /// Of one head of k, with all heads of q that share it.
-  void backward(std::int64_t shared) {
-    clear(p_.head(Role::dk, shared), p_.keys);
-    clear(p_.head(Role::dv, shared), p_.keys);
+  /// Of one head of k, with all heads of q that share it, what queries [first, last) give. `dk` and
+  /// `dv` are those queries' shares of these gradients.
+  void backward(std::int64_t shared, std::int64_t first, std::int64_t last, const Head& dk,
+                const Head& dv) {
+    clear(dk, 0, p_.keys);
+    clear(dv, 0, p_.keys);
     for (std::int64_t head = shared * p_.group(); head < (shared + 1) * p_.group(); ++head) {
       use(head);
-      const Gradients g(p_, head, shared);
-      clear(g.dq, p_.queries);
-      clear(g.d_mask, p_.queries);
+      Gradients g(p_, head, shared);
+      g.dk = dk;
+      g.dv = dv;
+      clear(g.dq, first, last);
+      clear(g.d_mask, first, last);
       skips_ = p_.hides() && bias_allows() && is_finite(g);
       if (p_.a.soft_cap > 0 && g.wants_scores) masking_.tanh = s_.tanh;
       for (std::int64_t j = 0; j < p_.keys; j += kColumns) {
-        backward_columns(j, std::min(kColumns, p_.keys - j), g);
+        backward_columns(j, std::min(kColumns, p_.keys - j), first, last, g);
       }
     }
   }
@@ -175,8 +179,8 @@ class Pass {
     masking_.mask_row = mask_.row;
     masking_.mask_column = mask_.column;
   }
-  static void clear(const Head& h, std::int64_t rows) {
-    if (h.data != nullptr) std::fill_n(h.data, rows * h.row, 0.0f);
+  static void clear(const Head& h, std::int64_t first, std::int64_t last) {
+    if (h.data != nullptr) std::fill(h.at(first), h.at(last), 0.0f);
   }
 
   // Hidden blocks are left out where that makes no difference. It does where a zero meets what is
@@ -250,15 +254,16 @@ class Pass {
     kernels_.divide(to, rows, p_.value_width, out.row, s_.factors);
   }
 
-  void backward_columns(std::int64_t j, std::int64_t columns, const Gradients& g) {
-    std::int64_t begin = 0, end = p_.queries;
+  void backward_columns(std::int64_t j, std::int64_t columns, std::int64_t first, std::int64_t last,
+                        const Gradients& g) {
+    std::int64_t begin = first, end = last;
     if (skips_) {
-      begin = std::clamp<std::int64_t>(j - p_.high() + 1, 0, end) / kRows * kRows;
-      end = std::clamp<std::int64_t>(j + columns - p_.low(), 0, end);
+      begin = std::clamp<std::int64_t>(j - p_.high() + 1, first, last) / kRows * kRows;
+      end = std::clamp<std::int64_t>(j + columns - p_.low(), first, last);
     }
     const Matrix weights{s_.scores, kStride, 1}, draw{s_.gradients, kStride, 1};
     for (std::int64_t i = begin; i < end; i += kRows) {
-      const std::int64_t rows = std::min(kRows, p_.queries - i);
+      const std::int64_t rows = std::min(kRows, last - i);
       const ScoreBlock block = scores(i, rows, j, columns);
       for (std::int64_t r = 0; r < rows; ++r) {
         const float lse = *g.lse.at(i + r);
@@ -333,8 +338,52 @@ void run_attention(const KernelCall& call) {
 void run_attention_backward(const KernelCall& call) {
   const Problem p(call);
   if (p.queries == 0 && p.keys == 0) return;
-  each_part(p, call.scratch, p.shared_heads(),
-            [](Pass& pass, std::int64_t part) { pass.backward(part); });
+  const std::int64_t shared = p.shared_heads();
+  if (shared == 0) return;
+  // Few heads are cut into chunks of queries, by sizes alone. Chunks have gradients of k and v of
+  // their own, which are added up in order: so many parts bound what these take.
+  constexpr std::int64_t kParts = 16;
+  const std::int64_t blocks = (p.queries + kRows - 1) / kRows;
+  const std::int64_t wanted =
+      std::clamp<std::int64_t>(kParts / shared, 1, std::max<std::int64_t>(blocks, 1));
+  const std::int64_t chunk = (blocks + wanted - 1) / wanted * kRows;
+  const std::int64_t chunks = chunk == 0 ? 1 : (p.queries + chunk - 1) / chunk;
+  if (chunks == 1) {
+    return each_part(p, call.scratch, shared, [&](Pass& pass, std::int64_t part) {
+      pass.backward(part, 0, p.queries, p.head(Role::dk, part), p.head(Role::dv, part));
+    });
+  }
+  const std::int64_t keys = p.has(Role::dk) ? p.keys * p.width : 0;
+  const std::int64_t values = p.has(Role::dv) ? p.keys * p.value_width : 0;
+  const Scratch memory(sizeof(float) * usize(shared * chunks * (keys + values)));
+  auto* const shares = reinterpret_cast<float*>(memory.get());
+  each_part(p, call.scratch, shared * chunks, [&](Pass& pass, std::int64_t part) {
+    float* const own = shares + part * (keys + values);
+    const std::int64_t first = part % chunks * chunk;
+    pass.backward(part / chunks, first, std::min(first + chunk, p.queries),
+                  keys == 0 ? Head{} : Head{own, p.width, 1},
+                  values == 0 ? Head{} : Head{own + keys, p.value_width, 1});
+  });
+  // Elements of all heads, one head's behind the other's.
+  const auto add_up = [&](Role role, const float* from, std::int64_t n) {
+    if (n == 0) return;
+    const Ranges ranges = share(shared * n, 0.2 * static_cast<double>(chunks), 1024);
+    parallel(ranges, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end;) {
+        const std::int64_t head = i / n, at = i % n, count = std::min(n - at, end - i);
+        const float* x = from + head * chunks * (keys + values) + at;
+        float* const to = p.head(role, head).data + at;
+        std::copy_n(x, count, to);
+        for (std::int64_t c = 1; c < chunks; ++c) {
+          x += keys + values;
+          for (std::int64_t k = 0; k < count; ++k) to[k] += x[k];
+        }
+        i += count;
+      }
+    });
+  };
+  add_up(Role::dk, shares, keys);
+  add_up(Role::dv, shares + keys, values);
 }
 
 }  // namespace tlaloc::cpu

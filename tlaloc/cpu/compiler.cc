@@ -1,7 +1,6 @@
 #include "tlaloc/cpu/compiler.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <exception>
 #include <span>
 #include <utility>
@@ -11,24 +10,9 @@
 #include "tlaloc/cpu/dump.h"
 
 namespace tlaloc::cpu {
-namespace {
-
-/// The cache is a help: without it, everything works.
-void complain(std::once_flag& once, const Error& error) {
-  std::call_once(once, [&] { std::fprintf(stderr, "tlaloc: %s\n", error.what()); });
-}
-
-}  // namespace
 
 Compiler::Compiler(Settings settings, std::vector<std::uint32_t> processor)
-    : settings_(std::move(settings)), processor_(std::move(processor)) {
-  if (!settings_.cache_folder) return;
-  try {
-    disk_ = std::make_unique<DiskCache>(*settings_.cache_folder, settings_.cache_bytes);
-  } catch (const EnvironmentError& e) {
-    complain(complained_, e);
-  }
-}
+    : settings_(std::move(settings)), processor_(std::move(processor)), disk_(settings_.cache) {}
 
 std::shared_ptr<const LoadedImage> Compiler::compile(std::string_view ir,
                                                      const CompileOptions& options) {
@@ -105,11 +89,20 @@ Digest Compiler::key_of(std::string_view ir, const CompileOptions& options) cons
       .finish();
 }
 
+namespace {
+
+std::optional<CodeImage> kept_image(const cache::Store& disk, const Digest& key) {
+  const auto bytes = disk.find(key);
+  return bytes ? CodeImage::deserialize(*bytes) : std::nullopt;
+}
+
+}  // namespace
+
 Compiler::Image Compiler::make(const Digest& key, std::string_view ir,
                                const CompileOptions& options) {
   // A dump shows what only LLVM knows.
-  if (disk_ != nullptr && settings_.dump_folder.empty())
-    if (const auto image = disk_->find(key)) {
+  if (settings_.dump_folder.empty())
+    if (const auto image = kept_image(disk_, key)) {
       auto loaded = std::make_shared<const LoadedImage>(*image);
       const std::lock_guard lock(mutex_);
       ++counts_.from_disk;
@@ -133,13 +126,7 @@ CodeImage Compiler::generate_and_keep(const Digest& key, std::string_view ir,
     dump->write("-optimized.ll", generated.optimized_ir);
     dump->write(".s", generated.assembly);
   }
-  if (disk_ != nullptr) {
-    try {
-      disk_->store(key, generated.image);
-    } catch (const EnvironmentError& e) {
-      complain(complained_, e);
-    }
-  }
+  disk_.store(key, generated.image.serialize());
   return std::move(generated.image);
 }
 

@@ -12,9 +12,9 @@
 #include <string_view>
 #include <vector>
 
-#include "tlaloc/cpu/digest.h"
-#include "tlaloc/cpu/disk_cache.h"
-#include "tlaloc/cpu/host_cpu.h"
+#include "tlaloc/base/digest.h"
+#include "tlaloc/cache/host_cpu.h"
+#include "tlaloc/cache/store.h"
 #include "tlaloc/cpu/image.h"
 #include "tlaloc/cpu/settings.h"
 
@@ -53,7 +53,7 @@ struct CompileCounts {
 class Compiler {
  public:
   /// `processor` tells this machine from others that share the cache.
-  explicit Compiler(Settings settings, std::vector<std::uint32_t> processor = host_cpu());
+  explicit Compiler(Settings settings, std::vector<std::uint32_t> processor = cache::host_cpu());
 
   /// As compile_ir(). What is wrong with the cache is written to standard error, once.
   std::shared_ptr<const LoadedImage> compile(std::string_view ir, const CompileOptions& options);
@@ -76,8 +76,7 @@ class Compiler {
 
   const Settings settings_;
   const std::vector<std::uint32_t> processor_;
-  std::unique_ptr<DiskCache> disk_;  // null: none
-  std::once_flag complained_;
+  cache::Store disk_;
 
   mutable std::mutex mutex_;
   std::map<Digest, Slot> slots_;

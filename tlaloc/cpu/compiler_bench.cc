@@ -24,7 +24,7 @@ void BM_Compiled(benchmark::State& state) { bench(state, {}, false); }
 void BM_FromMemory(benchmark::State& state) { bench(state, {}, true); }
 void BM_FromDisk(benchmark::State& state) {
   const auto folder = std::filesystem::temp_directory_path() / "tlaloc-compiler-bench";
-  bench(state, {.cache_folder = folder.string()}, false);
+  bench(state, {.cache = {.folder = folder.string()}}, false);
   std::filesystem::remove_all(folder);
 }
 BENCHMARK(BM_Compiled)->Unit(benchmark::kMicrosecond);

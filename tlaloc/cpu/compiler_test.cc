@@ -195,7 +195,7 @@ int run(const std::shared_ptr<const LoadedImage>& image) { return image->functio
 class CompilerTest : public testing::CodegenTest {
  protected:
   std::string folder(const char* name) const { return (temporary_.path() / name).string(); }
-  Settings with_cache() const { return {.cache_folder = folder("cache")}; }
+  Settings with_cache() const { return {.cache = {.folder = folder("cache")}}; }
 
  private:
   testing::TemporaryFolder temporary_;

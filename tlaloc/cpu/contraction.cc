@@ -62,7 +62,9 @@ class Walk {
   std::vector<std::int64_t> index_;
 };
 
-constexpr std::int64_t kSumBytes = 64 * 1024;
+/// Sums, and as much of C as is worked on at once, that stay in the second-level cache beside what
+/// is multiplied; and so much of A and B as stays there until it is read again.
+constexpr std::int64_t kSumBytes = 128 * 1024, kReadBytes = 256 * 1024;
 
 void add_sums(const Contraction& c, const Gemm& g, const std::byte* sums, const Matrix& to) {
   dispatch(c.dtype, [&]<class T>(TypeTag<T>) {
@@ -125,30 +127,55 @@ void contract(Contraction c, const std::byte* a, const std::byte* b, std::byte* 
                      (c.dtype == DType::f32 || c.dtype == DType::f64) &&
                      g.m <= kSumBytes / bytes / g.n;
   const Walk outer(std::move(loops)), inner(std::move(depths));
+  // Products that read other parts of the same A and B, such as those of a kernel's elements, take
+  // turns where one of them by itself reads more than stays in the cache.
+  const std::int64_t each_bytes = std::max<std::int64_t>(g.m * g.n * bytes, 1);
+  const bool takes_turns =
+      inner.count() > kReadBytes / std::max<std::int64_t>((g.m + g.n) * g.k * bytes, 1);
+  const std::int64_t at_once = takes_turns ? std::max<std::int64_t>(kSumBytes / each_bytes, 1) : 1;
   const auto some = [&](std::int64_t begin, std::int64_t end, std::byte* memory, bool shared) {
     std::byte* const sums = memory + gemm_scratch_bytes(c.dtype);
     Gemm part = g;
     part.shared = shared;
     Walk at = outer, deep = inner;
     at.skip_to(begin);
-    for (std::int64_t i = begin; i < end; ++i, at.next()) {
-      std::byte* const to = result + at.c * bytes;
+    struct Place {
+      std::int64_t a, b;
+      Matrix c;
+      std::byte* sums;
+    };
+    std::vector<Place> places;
+    const std::int64_t turns = (end - begin + at_once - 1) / at_once;
+    for (std::int64_t turn = 0; turn < turns; ++turn) {
+      places.clear();
+      const std::int64_t from = (end - begin) * turn / turns,
+                         to = (end - begin) * (turn + 1) / turns;
+      for (std::int64_t i = from; i < to; ++i, at.next()) {
+        std::byte* const own = sums + (i - from) * each_bytes;
+        places.push_back({at.a, at.b, {result + at.c * bytes, row.c, column.c}, own});
+      }
       bool first = true;
       do {
-        part.a = {a + (at.a + deep.a) * bytes, row.a, depth.a};
-        part.b = {b + (at.b + deep.b) * bytes, depth.b, column.b};
-        part.c = apart ? Matrix{sums, g.n, 1} : Matrix{to, row.c, column.c};
-        part.accumulate = !first || (c.accumulate && !apart);
-        gemm(part, memory);
+        for (const Place& p : places) {
+          part.a = {a + (p.a + deep.a) * bytes, row.a, depth.a};
+          part.b = {b + (p.b + deep.b) * bytes, depth.b, column.b};
+          part.c = apart ? Matrix{p.sums, g.n, 1} : p.c;
+          part.accumulate = !first || (c.accumulate && !apart);
+          gemm(part, memory);
+        }
         first = false;
       } while (deep.next());
-      if (apart) add_sums(c, part, sums, {to, row.c, column.c});
+      for (const Place& p : places) {
+        if (apart) add_sums(c, part, p.sums, p.c);
+      }
     }
   };
   // Many products are shared out, of few each by itself.
   const double each = gemm_nanoseconds(c.dtype, g.m, g.n, g.k) * static_cast<double>(inner.count());
   const Ranges ranges = share(outer.count(), each);
-  if (!c.shared || (ranges.count() < 4 && each > alone_nanoseconds()))
+  // One thread need not give up turns for parts.
+  const bool alone = takes_turns && num_threads() == 1;
+  if (!c.shared || alone || (ranges.count() < 4 && each > alone_nanoseconds()))
     return some(0, outer.count(), scratch, c.shared);
   if (ranges.count() == 1) return some(0, outer.count(), scratch, false);
   parallel(ranges, [&](std::int64_t begin, std::int64_t end) {

@@ -21,7 +21,7 @@ struct Contraction {
   bool accumulate = false;
   bool shared = false;  ///< as Gemm::shared
   /// As Gemm::packed_b; then there are one axis of columns and one of depth, and no batch.
-  const void* packed_b = nullptr;
+  PackedRight packed_b = {};
 };
 
 /// Neighbours become one axis where all three arrays allow it; sizes of 1 go.

@@ -19,6 +19,9 @@ bool is_full(const SpatialInts& s, std::int64_t stride, std::int64_t lhs_dilatio
          meet(s, stride, 1, rhs_dilation, s.kernel - 1).count == s.out;
 }
 
+/// Rows that fill tiles of the matrix kernel.
+constexpr std::int64_t kEnoughRows = 16;
+
 /// A convolution over some of the batch's elements.
 void convolve(const KernelCall& call, std::int64_t begin, std::int64_t end, bool shared,
               std::byte* scratch) {
@@ -82,14 +85,17 @@ void run_convolution(const KernelCall& call) {
   const auto& [conv, n, spatial, rank] = whole;
   if (!whole.has_results() || !whole.has_sums()) return;
   double out = 1, depth = static_cast<double>(n.features);
+  bool few_places = true;
   for (std::size_t i = 0; i < rank; ++i) {
+    few_places = few_places && spatial[i].out < kEnoughRows;
     out *= static_cast<double>(spatial[i].out);
     depth *= static_cast<double>(spatial[i].kernel);
   }
   // Parts of the batch stay in the caches from one position of the kernel to the next. Where there
   // are few, the products of each position are shared.
   const double each = gemm_nanoseconds(conv.dtype, out, static_cast<double>(n.out_features), depth);
-  const Ranges parts = share(n.batch, each);
+  // Where results have few places, as in a kernel's gradient, the batch has the products' rows.
+  const Ranges parts = share(n.batch, each, few_places ? kEnoughRows : 1);
   if (parts.count() < 4) return convolve(call, 0, n.batch, parts.count() > 1, call.scratch);
   parallel(parts, [&](std::int64_t begin, std::int64_t end) {
     const Scratch scratch(contraction_scratch_bytes(conv.dtype));

@@ -10,7 +10,9 @@
 #include "tlaloc/cpu/machine.h"
 #include "tlaloc/cpu/native.h"
 #include "tlaloc/cpu/plan.h"
+#include "tlaloc/cpu/widened_rights.h"
 #include "tlaloc/runtime/arguments.h"
+#include "tlaloc/runtime/calls.h"
 #include "tlaloc/runtime/prologue.h"
 
 namespace tlaloc::cpu {
@@ -19,28 +21,27 @@ namespace {
 using namespace runtime;  // NOLINT: this file is one of its implementations
 using Arrays = std::vector<HostArray>;
 
-HostArray on_host(const Buffer& b, bool donated) {
-  if (!b.device().is_host()) {
-    throw UserError(
-        {"TL-BUFFER-002",
-         "cpu",
-         "a buffer lies on " + b.device().text() + ", the back end computes on the host",
-         "use Buffer::to_host",
-         {}});
-  }
-  return donated ? b.donate_host() : b.to_host();
-}
-
 /// A program and the frames that its runs take turns with.
 class Runner {
  public:
-  Runner(const ir::GraphRef& g, bool run_once, std::size_t fixed = 0)
-      : program_(plan(g, Kernels::all, fixed)) {
-    if (run_once) {
-      native_.why_not = "it runs once";
-    } else {
-      native_ = compile_native(*program_);
-    }
+  Runner(const ir::GraphRef& g, bool run_once, PlanOptions options) : run_once_(run_once) {
+    options.keeps = !run_once;
+    if (!run_once && compiles_programs()) options.kernels = Kernels::compiled;
+    program_ = plan(g, options);
+  }
+
+  /// Whether result k can lie where param `param` did, if nothing else holds that.
+  bool may_share(std::size_t param, std::size_t k) const {
+    const Program::Result& r = program_->results[k];
+    return r.storage == param || std::ranges::find(r.donors, param) != r.donors.end();
+  }
+
+  /// Before the first run. `fixed`: the first arguments of every run.
+  void prepare(std::span<const HostArray> fixed) const {
+    std::call_once(prepared_once_, [&] {
+      pack_kept(*program_, fixed);
+      native();
+    });
   }
 
   RunOutputs run(const RunInputs& in) const {
@@ -52,7 +53,7 @@ class Runner {
   }
 
   Report explain(const RunInputs& in, bool runs) const {
-    Running how{native_.run != nullptr, native_.why_not, {}};
+    Running how{native().run != nullptr, native().why_not, {}};
     if (how.compiled) how.timed = timed().steps;
     Report r = explain_program(*program_, how, in.dims);
     if (!runs) return r;
@@ -60,7 +61,7 @@ class Runner {
         r, *program_, program_->graph->has_effects(),
         [&] {
           Frame frame(*program_);
-          run_program(*program_, frame, in, native_.run ? &native_ : nullptr);
+          run_program(*program_, frame, in, native().run ? &native() : nullptr);
         },
         [&](ProfileSink* profile) {
           RunOptions options = *in.options;
@@ -74,6 +75,16 @@ class Runner {
   ~Runner() { delete spare_.load(std::memory_order_acquire); }
 
  private:
+  const Native& native() const {
+    std::call_once(native_once_, [&] {
+      if (run_once_) {
+        native_.why_not = "it runs once";
+      } else {
+        native_ = compile_native(*program_);
+      }
+    });
+    return native_;
+  }
   /// The same code with time stamps, which is compiled when somebody asks.
   struct Timed {
     Native native;
@@ -84,8 +95,9 @@ class Runner {
     return timed_;
   }
   const Native* code_for(const RunOptions& options) const {
-    if (native_.run == nullptr) return nullptr;
-    return options.profile ? &timed().native : &native_;
+    const Native& code = native();
+    if (code.run == nullptr) return nullptr;
+    return options.profile ? &timed().native : &code;
   }
   // One frame waits without the lock: most callers are one thread.
   std::unique_ptr<Frame> take() const {
@@ -110,8 +122,9 @@ class Runner {
   }
 
   std::shared_ptr<const Program> program_;
-  Native native_;
-  mutable std::once_flag timed_once_;
+  bool run_once_;
+  mutable std::once_flag prepared_once_, native_once_, timed_once_;
+  mutable Native native_;
   mutable Timed timed_;
   mutable std::atomic<Frame*> spare_ = nullptr;
   mutable std::mutex mutex_;
@@ -125,7 +138,7 @@ struct Compiled {
         signature(signature_of(*graph, options)),
         run_once(options.run_once),
         bind(graph),
-        runner(graph, options.run_once) {}
+        runner(graph, options.run_once, {.aliases = options.aliases}) {}
   ir::GraphRef graph;
   Signature signature;
   bool run_once;
@@ -136,33 +149,37 @@ struct Compiled {
 class CpuBound final : public Bound {
  public:
   CpuBound(std::shared_ptr<const Compiled> c, std::map<std::size_t, Buffer> params)
-      : compiled_(std::move(c)), all_(compiled_->graph->param_count()) {
+      : compiled_(std::move(c)),
+        all_(compiled_->graph->param_count()),
+        inputs_(unbound_params(compiled_->signature, params)) {
     std::vector<bool> bound(all_.size());
     std::vector<const HostArray*> args;
     for (auto& [k, buffer] : params) {
-      if (k >= all_.size()) {
-        throw UserError({"TL-BIND-001",
-                         compiled_->signature.name,
-                         "there is no argument " + std::to_string(k) + " to bind",
-                         "",
-                         {}});
-      }
-      check_alias_of_bound(compiled_->signature, k);
       bound[k] = true;
-      all_[k] = on_host(buffer, false);
+      all_[k] = on_host("cpu", buffer, false);
       args.push_back(&all_[k]);
     }
-    for (std::size_t k = 0; k < all_.size(); ++k) {
-      if (!bound[k]) inputs_.push_back(k);
+    promises_ = std::ranges::any_of(compiled_->signature.aliases, &Alias::must);
+    if (params.empty()) {
+      check_promises(compiled_->runner, compiled_->signature.aliases);
+      compiled_->runner.prepare({});
+      return;
     }
-    if (params.empty()) return;
-    split_ = split_prologue(*compiled_->graph, bound);
-    const Runner prologue(split_->prologue, true);
+    split_ = split_prologue(*compiled_->graph, bound, widened_rights(*compiled_->graph, bound));
+    const Runner prologue(split_->prologue, true, {});
     const RunOptions options;
     const auto dims = ArgumentBinder(split_->prologue)(args, {});
     RunOutputs out = prologue.run({.args = args, .donated = {}, .dims = dims, .options = &options});
     hoisted_ = std::move(out.results);
-    main_.emplace(split_->main, compiled_->run_once, hoisted_.size());
+    PlanOptions options_of_main{.fixed = hoisted_.size()};
+    for (Alias a : compiled_->signature.aliases) {
+      if (bound[a.param]) continue;
+      a.param = hoisted_.size() + input_of(a);
+      options_of_main.aliases.push_back(a);
+    }
+    main_.emplace(split_->main, compiled_->run_once, options_of_main);
+    check_promises(*main_, options_of_main.aliases);
+    main_->prepare(hoisted_);
     const auto entry = compiled_->graph->dims();
     for (ir::Symbol s : split_->main->dims()) {
       const auto known = std::ranges::find(split_->dims, s);
@@ -177,14 +194,11 @@ class CpuBound final : public Bound {
   }
 
   RunResult run(std::vector<Buffer> buffers, const RunOptions& options) const override {
-    const Signature& signature = compiled_->signature;
-    check(buffers.size(), options);
-    std::vector<const void*> memory(signature.aliases.empty() ? 0 : all_.size());
+    check(buffers.size(), options, options.donate);
     Arrays held;
     held.reserve(buffers.size());
     for (std::size_t i = 0; i < buffers.size(); ++i) {
-      held.push_back(on_host(buffers[i], !options.donate.empty() && options.donate[i]));
-      if (!memory.empty()) memory[inputs_[i]] = held.back().data();
+      held.push_back(on_host("cpu", buffers[i], !options.donate.empty() && options.donate[i]));
     }
     buffers.clear();
     std::vector<const HostArray*> args;
@@ -194,11 +208,6 @@ class CpuBound final : public Bound {
       if (!options.donate.empty()) donated.push_back(options.donate[i] ? &held[i] : nullptr);
     }
     RunOutputs out = execute(args, donated, options);
-    for (const Alias& a : signature.aliases) {
-      if (a.must && out.results[a.result].data() != memory[a.param]) {
-        throw_alias(signature, a, "but a copy was needed");
-      }
-    }
     RunResult r;
     r.outputs.reserve(out.results.size());
     for (HostArray& a : out.results) r.outputs.emplace_back(std::move(a));
@@ -209,7 +218,13 @@ class CpuBound final : public Bound {
   std::vector<HostArray> run_host(std::span<const HostArray* const> inputs,
                                   const RunOptions& options,
                                   std::span<HostArray* const> donated) const override {
-    check(inputs.size(), options);
+    // Flags take an allocation, which a call of two numbers feels: only promises are about them,
+    // and their number.
+    std::vector<bool> donate;
+    if (promises_ || donated.size() != inputs.size()) {
+      for (const HostArray* a : donated) donate.push_back(a != nullptr);
+    }
+    check(inputs.size(), options, donate);
     return execute(inputs, donated, options).results;
   }
 
@@ -217,7 +232,7 @@ class CpuBound final : public Bound {
     RunOptions run;
     run.dims = options.dims;
     if (options.inputs) {
-      check(options.inputs->size(), run);
+      check(options.inputs->size(), run, std::vector<bool>(options.inputs->size(), true));
       const Prepared p = prepare(*options.inputs, {}, run);
       return p.runner->explain(p.inputs(run), true);
     }
@@ -240,8 +255,27 @@ class CpuBound final : public Bound {
   }
 
  private:
-  void check(std::size_t given, const RunOptions& options) const {
-    check_run(compiled_->signature, inputs_, given, options);
+  /// An alias's param among those that are not bound.
+  std::size_t input_of(const Alias& a) const {
+    return usize(std::ranges::find(inputs_, a.param) - inputs_.begin());
+  }
+  /// `aliases`: by params of the runner's program.
+  void check_promises(const Runner& runner, std::span<const Alias> aliases) const {
+    for (const Alias& a : aliases) {
+      if (!a.must || runner.may_share(a.param, a.result)) continue;
+      const auto is_it = [&](const Alias& b) { return b.result == a.result; };
+      const auto named = std::ranges::find_if(compiled_->signature.aliases, is_it);
+      throw UserError(
+          {"TL-ALIAS-001",
+           compiled_->signature.name,
+           "result " + std::to_string(a.result) + " must take over the memory of argument " +
+               std::to_string(named->param) + ", which is still read when the result is written",
+           "read the argument before it is updated, element by element or in place",
+           {}});
+    }
+  }
+  void check(std::size_t given, const RunOptions& options, const std::vector<bool>& donate) const {
+    check_run(compiled_->signature, inputs_, given, donate);
     if (!options.check_nan) return;
     throw UserError({"TL-BACKEND-001",
                      compiled_->signature.name,
@@ -269,6 +303,22 @@ class CpuBound final : public Bound {
   /// Everything by input.
   RunOutputs execute(std::span<const HostArray* const> inputs, std::span<HostArray* const> donated,
                      const RunOptions& options) const {
+    const Signature& signature = compiled_->signature;
+    std::vector<const void*> memory;
+    for (const Alias& a : signature.aliases) {
+      memory.push_back(a.must ? inputs[input_of(a)]->data() : nullptr);
+    }
+    RunOutputs out = execute_program(inputs, donated, options);
+    for (std::size_t i = 0; i < memory.size(); ++i) {
+      const Alias& a = signature.aliases[i];
+      if (a.must && out.results[a.result].data() != memory[i]) {
+        throw_alias(signature, a, "but a copy was needed");
+      }
+    }
+    return out;
+  }
+  RunOutputs execute_program(std::span<const HostArray* const> inputs,
+                             std::span<HostArray* const> donated, const RunOptions& options) const {
     if (!split_) {
       const auto dims = compiled_->bind(inputs, options.dims);
       return compiled_->runner.run(
@@ -310,6 +360,7 @@ class CpuBound final : public Bound {
   };
 
   std::shared_ptr<const Compiled> compiled_;
+  bool promises_ = false;            // some alias must hold
   Arrays all_;                       // by param; what is not bound stays empty
   std::vector<std::size_t> inputs_;  // params that are not bound
   std::optional<Split> split_;       // when something is bound

@@ -1,7 +1,6 @@
 #include "tlaloc/cpu/dot.h"
 
 #include <algorithm>
-#include <mutex>
 #include <utility>
 
 #include "tlaloc/base/checked.h"
@@ -9,7 +8,7 @@
 #include "tlaloc/cpu/contraction.h"
 #include "tlaloc/cpu/count_text.h"
 #include "tlaloc/cpu/generate_convert.h"
-#include "tlaloc/cpu/scratch.h"
+#include "tlaloc/cpu/kept_right.h"
 #include "tlaloc/ops/elementwise_arith.h"
 #include "tlaloc/ops/rows.h"
 
@@ -20,30 +19,11 @@ using ir::Dim;
 using ir::Type;
 using ops::AxisList;
 
-/// A right side that is the same in every run, packed by the first one.
-class KeptRight {
- public:
-  KeptRight(DType t, std::int64_t k, std::int64_t n) : dtype_(t), k_(k), n_(n) {}
-  const std::byte* packed(const Matrix& b) const {
-    std::call_once(once_, [&] {
-      memory_.emplace(packed_b_bytes(dtype_, k_, n_));
-      pack_b(dtype_, k_, n_, b, memory_->get());
-    });
-    return memory_->get();
-  }
-
- private:
-  DType dtype_;
-  std::int64_t k_, n_;
-  mutable std::once_flag once_;
-  mutable std::optional<Scratch> memory_;
-};
-
 /// The step's integers: k and its strides in lhs and rhs; the offsets of lhs, rhs and result; then,
 /// for each axis of the result, the size and the strides in lhs, rhs and result. An axis that one
 /// operand has not got has stride 0 there.
 struct Dot {
-  DType dtype;
+  DType dtype, rhs_dtype;            ///< of rhs: as it lies
   std::size_t batch, rows, columns;  ///< numbers of axes
   std::shared_ptr<const KeptRight> kept;
 };
@@ -68,8 +48,8 @@ void run_dot(const KernelCall& call) {
   c.columns = axes(dot.columns);
   c.depth = {{call.ints[0], call.ints[1], call.ints[2], 0}};
   const std::int64_t bytes = byte_size(dot.dtype);
-  const std::byte* const b = call.storages[1] + call.ints[4] * bytes;
-  if (dot.kept) c.packed_b = dot.kept->packed({b, c.depth[0].b, c.columns[0].b});
+  const std::byte* const b = call.storages[1] + call.ints[4] * byte_size(dot.rhs_dtype);
+  if (dot.kept) c.packed_b = dot.kept->packed();
   contract(std::move(c), call.storages[0] + call.ints[3] * bytes, b,
            call.storages[2] + call.ints[5] * bytes, call.scratch);
 }
@@ -132,30 +112,51 @@ std::pair<Dim, Dim> contract(Emitter& e, Value& v, const AxisList& axes) {
   return *one;
 }
 
-/// Bytes up to which a right side is packed where products are small anyway, and of all that one
-/// program keeps packed, beside the right sides themselves.
-constexpr std::size_t kFewBytes = std::size_t{64} << 10, kMostKept = std::size_t{256} << 20;
-
-/// Where the product [.., k] [k, n] has such a right side and one that is worth packing.
-std::shared_ptr<const KeptRight> kept_right(Emitter& e, const Value& b, const Dot& dot, Dim k,
-                                            Dim n, Dim result_stride) {
-  const DType t = b.type.dtype();
-  if (!e.is_fixed(b.expr->storage) || (t != DType::f32 && t != DType::f64)) return nullptr;
-  if (dot.batch > 0 || dot.columns != 1 || result_stride != Dim(1)) return nullptr;
-  // All of it has to be known now: another place in the same array, such as a layer's weights in a
-  // loop over layers, is another matrix.
-  const auto is_known = [](Dim d) { return d.is_constant(); };
-  const Affine& at = b.expr->at;
-  if (!is_known(k) || !is_known(n) || !is_known(at.offset)) return nullptr;
-  if (!std::ranges::all_of(at.strides, is_known)) return nullptr;
-  const std::size_t bytes = packed_b_bytes(t, k.constant(), n.constant());
-  if (bytes < kFewBytes || bytes > kMostKept - e.kept_bytes) return nullptr;
-  e.kept_bytes += bytes;
-  return std::make_shared<const KeptRight>(t, k.constant(), n.constant());
-}
+/// The matrix [k, n] that a right side is, if all of it is known now and the same in every run:
+/// another place in the same array, such as a layer's weights in a loop over layers, is another
+/// matrix.
+struct FixedRight {
+  FixedMatrix matrix;
+  Value of;  ///< a view of it
+};
 
 bool contains(const AxisList& axes, std::int64_t axis) {
   return std::ranges::find(axes, axis) != axes.end();
+}
+
+/// The elements that a value widens to f32, where it does.
+std::optional<Value> widened_halves(const Value& v) {
+  const Expr& e = *v.expr;
+  if (e.kind != Expr::Kind::op || e.op != &ops::rows::Convert || e.dtype != DType::f32)
+    return std::nullopt;
+  const ExprRef& from = e.args[0];
+  if (from->kind != Expr::Kind::read || (from->dtype != DType::f16 && from->dtype != DType::bf16))
+    return std::nullopt;
+  return Value{v.type.with_dtype(from->dtype), from};
+}
+
+std::optional<FixedRight> fixed_right(Emitter& e, const Value& rhs, const ops::DotDims& dims) {
+  const Value v = widened_halves(rhs).value_or(rhs);
+  if (v.expr->kind != Expr::Kind::read || !v.expr->indirect.empty()) return std::nullopt;
+  if (!e.is_fixed(v.expr->storage) || !dims.rhs_batch.empty()) return std::nullopt;
+  Dim columns = 1, column = 0;
+  int free = 0;
+  for (int axis = 0; axis < v.type.rank(); ++axis) {
+    if (contains(dims.rhs_contract, axis)) continue;
+    columns = v.type.dim(axis);
+    column = v.expr->at.strides[usize(axis)];
+    ++free;
+  }
+  const auto depth = as_one(v, dims.rhs_contract);
+  const auto is_known = [](Dim d) { return d.is_constant(); };
+  const Affine& at = v.expr->at;
+  if (free != 1 || !depth || !is_known(depth->first) || !is_known(columns)) return std::nullopt;
+  if (!is_known(at.offset) || !std::ranges::all_of(at.strides, is_known)) return std::nullopt;
+  const auto packing = packing_of(v.type.dtype());
+  if (!packing || !is_known(depth->second)) return std::nullopt;
+  return FixedRight{{v.expr->storage, *packing, depth->first.constant(), columns.constant(),
+                     at.offset.constant(), depth->second.constant(), column.constant()},
+                    v};
 }
 
 /// The element, converted if it has another type.
@@ -164,10 +165,9 @@ ExprRef as(DType t, ExprRef e) {
   return apply(ops::rows::Convert, ir::make_attr(ops::ConvertAttrs{t}), t, {std::move(e)});
 }
 
-}  // namespace
-
-void emit_dot_as_loop(Emitter& e, const Value& lhs, const Value& rhs, const ops::DotDims& dims,
-                      const Target& target) {
+/// `fused`: as Loop::fused.
+void emit_loop(Emitter& e, const Value& lhs, const Value& rhs, const ops::DotDims& dims,
+               const Target& target, bool fused) {
   // Each element is read many times: it is computed once.
   const Value a = e.lying(lhs, "dot_general"), b = e.lying(rhs, "dot_general");
   // The index space: batch axes, free axes of lhs, those of rhs; contracted axes behind or before
@@ -214,7 +214,7 @@ void emit_dot_as_loop(Emitter& e, const Value& lhs, const Value& rhs, const ops:
       Type::get(wide, space),
       apply(ops::rows::Mul, nullptr, wide, {element(a, a_strides), element(b, b_strides)})};
   const Fold& sum = *find_fold(ops::rows::ReduceSum, wide);
-  if (wide == t) return e.fold(product, sum, contracted, target, "dot_general");
+  if (wide == t) return e.fold(product, sum, contracted, target, "dot_general", fused);
   std::vector<Dim> kept;
   for (std::size_t i = 0; i < space.size(); ++i) {
     if (!contains(contracted, static_cast<std::int64_t>(i))) kept.push_back(space[i]);
@@ -225,14 +225,51 @@ void emit_dot_as_loop(Emitter& e, const Value& lhs, const Value& rhs, const ops:
   e.compute({type.with_dtype(t), as(t, sums.expr)}, target, "dot_general");
 }
 
+/// Multiplications up to which a product is small: a call takes as long as several hundred.
+constexpr std::int64_t kSmall = 512;
+
+}  // namespace
+
+void emit_dot_as_loop(Emitter& e, const Value& lhs, const Value& rhs, const ops::DotDims& dims,
+                      const Target& target) {
+  emit_loop(e, lhs, rhs, dims, target, false);
+}
+
+void emit_small_dot(Emitter& e, const Value& lhs, const Value& rhs, const ops::DotDims& dims,
+                    const Target& target) {
+  emit_loop(e, lhs, rhs, dims, target, true);
+}
+bool is_small_dot(Type result, Type lhs, const ops::DotDims& dims) {
+  if (result.dtype() != DType::f32 && result.dtype() != DType::f64) return false;
+  std::int64_t n = 1;
+  const auto times = [&](Dim d) {
+    if (!d.is_constant() || d.constant() < 1 || d.constant() > kSmall / n) return false;
+    n *= d.constant();
+    return true;
+  };
+  return std::ranges::all_of(result.shape(), times) &&
+         std::ranges::all_of(dims.lhs_contract, [&](std::int64_t axis) {
+           return times(lhs.dim(static_cast<int>(axis)));
+         });
+}
+
 void emit_dot(Emitter& e, const Value& lhs, const Value& rhs, const ops::DotDims& dims,
               const Target& target) {
+  Step s;
   Value a = lhs, b = rhs;
   const auto [k, a_stride] = contract(e, a, dims.lhs_contract);
+  std::shared_ptr<const KeptRight> kept;
+  // The kernels write rows.
+  if (!target.at.strides.empty() && target.at.strides.back() == Dim(1)) {
+    const auto right = fixed_right(e, rhs, dims);
+    if (right && is_worth_packing(right->matrix.packing, right->matrix.k, right->matrix.n)) {
+      kept = keep_right(e, right->matrix, s.why);
+      if (kept) b = right->of;
+    }
+  }
   const Dim b_stride = contract(e, b, dims.rhs_contract).second;
   const Affine &at_a = a.expr->at, &at_b = b.expr->at;
 
-  Step s;
   s.name = "dot_general";
   s.run = run_dot;
   s.cost = dot_cost;
@@ -245,8 +282,7 @@ void emit_dot(Emitter& e, const Value& lhs, const Value& rhs, const ops::DotDims
   };
   add({k, a_stride, b_stride, at_a.offset, at_b.offset, target.at.offset});
   std::size_t out = 0;
-  Dim columns = 1, column_stride = 0;
-  Dot dot{a.type.dtype(), dims.lhs_batch.size(), 0, 0, nullptr};
+  Dot dot{a.type.dtype(), b.type.dtype(), dims.lhs_batch.size(), 0, 0, std::move(kept)};
   for (std::size_t i = 0; i < dot.batch; ++i) {
     const std::int64_t axis = dims.lhs_batch[i];
     add({a.type.dim(static_cast<int>(axis)), at_a.strides[usize(axis)],
@@ -262,12 +298,9 @@ void emit_dot(Emitter& e, const Value& lhs, const Value& rhs, const ops::DotDims
   }
   for (int axis = 0; axis < b.type.rank(); ++axis) {
     if (!is_free(dims.rhs_batch, dims.rhs_contract, axis)) continue;
-    columns = b.type.dim(axis);
-    column_stride = target.at.strides[out++];
-    add({columns, 0, at_b.strides[usize(axis)], column_stride});
+    add({b.type.dim(axis), 0, at_b.strides[usize(axis)], target.at.strides[out++]});
     ++dot.columns;
   }
-  dot.kept = kept_right(e, b, dot, k, columns, column_stride);
   if (dot.kept) s.runs_on = "matrix kernel, right side packed once";
   s.data = std::make_shared<const Dot>(dot);
   e.emit_step(std::move(s));

@@ -13,5 +13,10 @@ void emit_dot(Emitter& e, const Value& lhs, const Value& rhs, const ops::DotDims
 /// The same as one loop, for which code can be written: good for small products.
 void emit_dot_as_loop(Emitter& e, const Value& lhs, const Value& rhs, const ops::DotDims& dims,
                       const Target& target);
+/// The same with the bits of emit_dot once it is compiled, for what is_small_dot.
+void emit_small_dot(Emitter& e, const Value& lhs, const Value& rhs, const ops::DotDims& dims,
+                    const Target& target);
+/// Whether a product with this result is so small that the kernel's call takes longer than it.
+bool is_small_dot(ir::Type result, ir::Type lhs, const ops::DotDims& dims);
 
 }  // namespace tlaloc::cpu

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "tlaloc/cpu/digest.h"
+#include "tlaloc/base/digest.h"
 
 namespace tlaloc::cpu {
 

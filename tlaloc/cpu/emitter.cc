@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <tuple>
 
 #include "tlaloc/base/error.h"
@@ -180,7 +181,7 @@ Value Emitter::split(const Value& v) {
 }
 
 Step Emitter::make_loop(Type space, const std::vector<Part>& parts, const Fold* fold,
-                        std::uint32_t folded, const char* name) {
+                        std::uint32_t folded, const char* name, bool fused) {
   const auto rank = usize(space.rank());
   if (rank > Loop::kMaxRank) {
     throw UserError({"TL-BACKEND-001", name,
@@ -209,6 +210,7 @@ Step Emitter::make_loop(Type space, const std::vector<Part>& parts, const Fold* 
   step.cost = loop_cost;
   step.name = name;
   loop->rank = static_cast<std::uint16_t>(rank);
+  loop->fused = fused;
   for (Dim d : space.shape()) step.ints.push_back(sizes.of(d));
   auto add_affine = [&](const Affine& at) {
     const auto first = static_cast<std::uint16_t>(step.ints.size());
@@ -300,6 +302,10 @@ Step Emitter::make_loop(Type space, const std::vector<Part>& parts, const Fold* 
   for (std::size_t k = 0; k < same_place.size() && k < 64; ++k) {
     if (same_place[k] && !fold && target.indirect.empty()) step.in_place |= std::uint64_t{1} << k;
   }
+  loop->moves = step.in_place != 0 && !target.combine &&
+                std::ranges::all_of(same_place, std::identity()) &&
+                std::ranges::all_of(
+                    loop->ops, [](const Loop::Op& op) { return op.kind == Loop::Op::Kind::load; });
   assign_places(*loop);
   step.scratch = loop->scratch_bytes();
   step.data = std::move(loop);
@@ -371,9 +377,9 @@ void Emitter::compute(const Value& v, const Target& target, const char* name) {
 }
 
 void Emitter::fold(const Value& v, const Fold& fold, std::span<const std::int64_t> axes,
-                   const Target& target, const char* name) {
+                   const Target& target, const char* name, bool fused) {
   if (count_parts(v.expr) > Loop::kMaxOps - 1) {
-    return this->fold(split(v), fold, axes, target, name);
+    return this->fold(split(v), fold, axes, target, name, fused);
   }
   std::uint32_t folded = 0;
   for (std::int64_t axis : axes) folded |= std::uint32_t{1} << axis;
@@ -382,7 +388,8 @@ void Emitter::fold(const Value& v, const Fold& fold, std::span<const std::int64_
   for (int axis = 0; axis < v.type.rank(); ++axis) {
     over.strides.push_back((folded >> axis) & 1 ? Dim(0) : target.at.strides[kept++]);
   }
-  emit_step(make_loop(v.type, {{v.expr, {target.storage, std::move(over)}}}, &fold, folded, name));
+  emit_step(
+      make_loop(v.type, {{v.expr, {target.storage, std::move(over)}}}, &fold, folded, name, fused));
 }
 
 Value Emitter::lying(const Value& v, const char* name) {

@@ -1,7 +1,9 @@
 // Writes a program: storages, steps over them and the code that runs the steps.
 #pragma once
 
+#include <compare>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -9,6 +11,7 @@
 #include <vector>
 
 #include "tlaloc/cpu/expr.h"
+#include "tlaloc/cpu/packed_right.h"
 #include "tlaloc/cpu/program.h"
 #include "tlaloc/cpu/tiles.h"
 
@@ -24,6 +27,16 @@ struct Target {
   const ir::OpDef* combine = nullptr;  ///< of the old element and the new one
 };
 
+/// A matrix in a storage that is the same in every run, packed in one way; strides of 0 are those
+/// of blocks.
+struct FixedMatrix {
+  StorageId storage;
+  Packing packing;
+  std::int64_t k, n;
+  std::int64_t offset = 0, row = 0, column = 0;
+  auto operator<=>(const FixedMatrix&) const = default;
+};
+
 class Emitter {
  public:
   explicit Emitter(ir::GraphRef g);
@@ -32,8 +45,7 @@ class Emitter {
   Program program;
   /// So many arguments are the same arrays in every run.
   std::size_t fixed = 0;
-  /// Bytes of what is computed from them once, by kernels.
-  std::size_t kept_bytes = 0;
+  bool keeps = false;  ///< as PlanOptions::keeps
   /// Loops as ranges of instructions, inner ones before outer ones.
   struct Range {
     std::uint32_t begin, end;
@@ -43,6 +55,9 @@ class Emitter {
   std::vector<std::uint32_t> copies;  // positions in the code, in the order to try
   /// Steps from one whole storage to another of that size which may be the same one.
   std::vector<std::uint32_t> updates;
+
+  /// Those that are kept, for all products with them.
+  std::map<FixedMatrix, std::shared_ptr<const KeptRight>> rights;
 
   /// The origin of what is emitted from now on.
   ir::OriginRef origin;
@@ -90,8 +105,9 @@ class Emitter {
   /// Computes all elements of a value into a target.
   void compute(const Value& v, const Target& target, const char* name);
   /// Folds a value over axes; the target has an axis for each that is kept.
+  /// `fused`: as Loop::fused.
   void fold(const Value& v, const Fold& fold, std::span<const std::int64_t> axes,
-            const Target& target, const char* name);
+            const Target& target, const char* name, bool fused = false);
   /// The value, lying somewhere: dense in a new storage if it was yet to be computed.
   Value lying(const Value& v, const char* name);
   /// The storage of which the value is the dense content.
@@ -106,7 +122,7 @@ class Emitter {
     Target target;
   };
   Step make_loop(ir::Type space, const std::vector<Part>& parts, const Fold* fold,
-                 std::uint32_t folded, const char* name);
+                 std::uint32_t folded, const char* name, bool fused = false);
   /// A loop that may still compute more.
   struct OpenLoop {
     std::uint32_t at = 0;  ///< in the code

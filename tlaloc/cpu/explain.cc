@@ -9,6 +9,7 @@
 #include "tlaloc/cpu/arena.h"
 #include "tlaloc/cpu/gang.h"
 #include "tlaloc/cpu/generate_loop.h"
+#include "tlaloc/cpu/kept_right.h"
 #include "tlaloc/cpu/loop.h"
 
 namespace tlaloc::cpu {
@@ -209,6 +210,14 @@ class Explainer {
         }
       }
       r_.grows = r_.grows || !m.bytes;
+      r_.memory.push_back(std::move(m));
+    }
+    for (const Program::Kept& kept : p_.kept) {
+      const auto bytes = static_cast<std::int64_t>(kept.right->bytes());
+      MemoryReport m{std::string("right side as ") + packing_name(kept.right->matrix().packing),
+                     "kept", "", bytes};
+      m.first = m.last = kept.step;
+      r_.kept_bytes = checked_add(r_.kept_bytes, bytes);
       r_.memory.push_back(std::move(m));
     }
     r_.arena_bytes = static_cast<std::int64_t>(arena.bytes);

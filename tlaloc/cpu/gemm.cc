@@ -8,6 +8,7 @@
 #include "tlaloc/cpu/gang.h"
 #include "tlaloc/cpu/gemm_integers.h"
 #include "tlaloc/cpu/gemm_kernels.h"
+#include "tlaloc/cpu/right_kernels.h"
 #include "tlaloc/cpu/scratch.h"
 
 namespace tlaloc::cpu {
@@ -69,7 +70,11 @@ class Product {
         pack_(packer(kernels_)),
         block_a_(reinterpret_cast<T*>(scratch)),
         block_b_(reinterpret_cast<T*>(scratch + kBlockA)),
-        tile_(reinterpret_cast<T*>(scratch + kBlockA + kBlockB + kPadding)) {}
+        tile_(reinterpret_cast<T*>(scratch + kBlockA + kBlockB + kPadding)) {
+    if (g.packed_b && packing_of(dtype_of<T>) != g.packed_b.packing) {
+      right_ = &right_kernels(g.packed_b.packing);
+    }
+  }
 
   void run() {
     orient();
@@ -90,11 +95,14 @@ class Product {
     if (is_small) return small();
     const std::int64_t capacity = kBlockA / static_cast<std::int64_t>(sizeof(T));
     rows_ = down(capacity / kGemmDepth, kernels_.rows);
-    // With few rows, reading B is what takes time: it is packed right before it is used.
-    const bool thin = g_.m <= kThin && g_.b.column != 1;
+    // With few rows, reading B is what takes time: it is packed or expanded right before it is
+    // used.
+    const bool thin = g_.m <= kThin && (g_.packed_b ? right_ != nullptr : g_.b.column != 1);
     const std::int64_t block = (apart_ ? kApartB : kBlockB) / (sizeof(T) * kGemmDepth);
-    std::int64_t columns =
-        thin && !g_.packed_b ? 4 * kernels_.columns : down(block, kernels_.columns);
+    std::int64_t columns = thin ? 4 * kernels_.columns : down(block, kernels_.columns);
+    keeps_a_ = g_.m <= capacity / g_.k;
+    streams_ = g_.packed_b && keeps_a_ && g_.m <= (right_ ? right_->rows : kernels_.rows);
+    if (streams_) columns = apart_ ? down(block, kernels_.columns) : g_.n;
     if (apart_) rows_ = std::min(rows_, down((kBlockB - kApartB) / (sizeof(T) * columns), 1));
     tile_rows_ = kernels_.rows;
     if (std::is_same_v<S, T> && !g_.packed_b) {
@@ -105,7 +113,6 @@ class Product {
       if (dots_) columns = kernels_.columns / 2;
       if (strips_ || dots_) tile_rows_ = kFew;
     }
-    keeps_a_ = g_.m <= capacity / g_.k;
     if (keeps_a_) pack_rows(0, g_.m);
     for (std::int64_t j = 0; j < g_.n; j += columns) {
       block_of_columns(j, std::min(columns, g_.n - j));
@@ -157,8 +164,7 @@ class Product {
       g.a.data = at(g.a, i, 0);
       g.c.data = at(g.c, i, j);
       if (g.packed_b) {
-        g.packed_b = static_cast<const T*>(g.packed_b) +
-                     j / kernels_.columns * panel_elements<T>(kernels_.columns, g.k);
+        g.packed_b.data += j / kernels_.columns * panel_bytes(g.packed_b.packing, g.k);
       } else {
         g.b.data = at(g.b, 0, j);
       }
@@ -249,26 +255,40 @@ class Product {
       }
     }
   }
-  /// Panels of B, `stride` elements apart.
+  void expand_columns(std::int64_t k, std::int64_t depth, std::int64_t first, std::int64_t begin,
+                      std::int64_t end) {
+    if constexpr (std::is_same_v<T, float>) {
+      const std::int64_t width = kernels_.columns;
+      for (std::int64_t j = begin; j < end; j += width) {
+        right_->expand(packed_panels(first + j, k).data, depth,
+                       block_b_ + j / width * panel_elements<T>(width, depth));
+      }
+    }
+  }
+  /// Panels of B, `stride` bytes apart.
   struct Right {
-    const T* data;
+    const std::byte* data;
     std::int64_t stride;
   };
+  /// From column j and row k on, which start a panel and a block.
+  Right packed_panels(std::int64_t j, std::int64_t k) const {
+    const std::int64_t width = kernels_.columns, panel = panel_bytes(g_.packed_b.packing, g_.k);
+    const std::byte* const data = g_.packed_b.data + j / width * panel;
+    return {data + packed_offset(g_.packed_b.packing, k), panel};
+  }
   Right block_of_b(std::int64_t j, std::int64_t columns, std::int64_t k) {
     const std::int64_t width = kernels_.columns, depth = std::min(kGemmDepth, g_.k - k);
-    if (g_.packed_b) {
-      const std::int64_t panel = panel_elements<T>(width, g_.k);
-      return {static_cast<const T*>(g_.packed_b) + k * width + j / width * panel, panel};
-    }
+    if (g_.packed_b && !right_) return packed_panels(j, k);
     const auto pack = [&](std::int64_t begin, std::int64_t end) {
-      pack_columns(k, depth, j, begin, end);
+      right_ ? expand_columns(k, depth, j, begin, end) : pack_columns(k, depth, j, begin, end);
     };
     if (g_.shared) {
       parallel(share(columns, kPackNanoseconds * static_cast<double>(depth), width), pack);
     } else {
       pack(0, columns);
     }
-    return {block_b_, panel_elements<T>(width, depth)};
+    return {reinterpret_cast<const std::byte*>(block_b_),
+            panel_elements<T>(width, depth) * static_cast<std::int64_t>(sizeof(T))};
   }
 
   void block_of_columns(std::int64_t j, std::int64_t count) {
@@ -285,8 +305,12 @@ class Product {
       if (apart_ && g_.accumulate) {
         each(i, some, j, count, [](S& c, T& sum) { sum = static_cast<T>(c); });
       }
-      for (std::int64_t k = 0; k < g_.k; k += kGemmDepth) {
-        strips_ || dots_ ? few_rows(j, count, k) : block(i, some, j, count, k);
+      if (streams_) {
+        stream(i, some, j, count);
+      } else {
+        for (std::int64_t k = 0; k < g_.k; k += kGemmDepth) {
+          strips_ || dots_ ? few_rows(j, count, k) : block(i, some, j, count, k);
+        }
       }
       if (apart_) each(i, some, j, count, [](S& c, T& sum) { c = static_cast<S>(sum); });
     }
@@ -345,28 +369,67 @@ class Product {
       std::int64_t taken = width;
       for (std::int64_t i = 0; i < rows; i += kernels_.rows) {
         const std::int64_t some = std::min(kernels_.rows, rows - i);
-        auto tile = kernels_.narrow[some - 1];
-        if (const auto& wide = kernels_.wide[some - 1];
+        const T* left = a + i * depth;
+        const Right right{b.data + j / width * b.stride, b.stride};
+        const Sums to{c.data + i * c.row + j, c.row};
+        if (const auto& wide = kernels_.tiles.wide[some - 1];
             thin && j + wide.panels * width <= columns) {
-          tile = wide;
           taken = wide.panels * width;
-        }
-        const T* right = b.data + j / width * b.stride;
-        T* to = c.data + i * c.row + j;
-        if (j + taken <= columns || apart_) {
-          tile.run(depth, a + i * depth, right, b.stride, to, c.row, add);
+          wide.run(depth, left, right.data, right.stride, to.data, to.row, width, add);
         } else {
-          tile.run(depth, a + i * depth, right, b.stride, spare, width, false);
-          for (std::int64_t r = 0; r < some; ++r) {
-            for (std::int64_t q = 0; q < columns - j; ++q) {
-              T& sum = to[r * c.row + q];
-              sum = add ? sum + spare[r * width + q] : spare[r * width + q];
-            }
-          }
+          narrow(kernels_.tiles, left, some, depth, right, columns - j, to, add, spare);
         }
       }
       j += taken;
     }
+  }
+  /// A tile with one panel, of which so many columns are there.
+  void narrow(const TileKernels<T>& kernels, const T* a, std::int64_t rows, std::int64_t depth,
+              const Right& b, std::int64_t columns, const Sums& c, bool add, T* spare) {
+    const std::int64_t width = kernels_.columns;
+    const auto run = kernels.narrow[rows - 1].run;
+    if (columns >= width || apart_) return run(depth, a, b.data, 0, c.data, c.row, 0, add);
+    run(depth, a, b.data, 0, spare, width, 0, false);
+    for (std::int64_t r = 0; r < rows; ++r) {
+      for (std::int64_t q = 0; q < columns; ++q) {
+        T& sum = c.data[r * c.row + q];
+        sum = add ? sum + spare[r * width + q] : spare[r * width + q];
+      }
+    }
+  }
+
+  /// Few rows, and B packed: its panels pass once, as several streams that are far from each other
+  /// and read in the order of their addresses, which is what memory is fastest at.
+  void stream(std::int64_t first, std::int64_t rows, std::int64_t j, std::int64_t columns) {
+    const TileKernels<T>& kernels = stream_kernels();
+    const std::int64_t width = kernels_.columns;
+    const auto& wide = kernels.wide[rows - 1];
+    const std::int64_t each = columns / width / wide.panels;
+    auto blocks = [&](const auto& run) {
+      for (std::int64_t k = 0; k < g_.k; k += kGemmDepth) {
+        const std::int64_t depth = std::min(kGemmDepth, g_.k - k);
+        run(k, depth, block_a_ + k * g_.m + first * depth, k > 0 || g_.accumulate);
+      }
+    };
+    for (std::int64_t p = 0; p < each; ++p) {
+      blocks([&](std::int64_t k, std::int64_t depth, const T* a, bool add) {
+        const Right b = packed_panels(j + p * width, k);
+        wide.run(depth, a, b.data, each * b.stride, sums_ + p * width, sums_row_, each * width,
+                 add);
+      });
+    }
+    for (std::int64_t q = each * wide.panels * width; q < columns; q += width) {
+      blocks([&](std::int64_t k, std::int64_t depth, const T* a, bool add) {
+        narrow(kernels, a, rows, depth, packed_panels(j + q, k), columns - q,
+               {sums_ + q, sums_row_}, add, tile_);
+      });
+    }
+  }
+  const TileKernels<T>& stream_kernels() const {
+    if constexpr (std::is_same_v<T, float>) {
+      if (right_) return right_->tiles;
+    }
+    return kernels_.tiles;
   }
 
   /// For sums that lie apart, with their places in C.
@@ -380,12 +443,14 @@ class Product {
   Gemm g_;
   const GemmKernels<T>& kernels_;
   typename GemmKernels<T>::Pack pack_;
+  const RightKernels* right_ = nullptr;  ///< of a packed B whose elements are not of T
   T *block_a_, *block_b_, *tile_;
   bool apart_ = false;  ///< sums lie apart from C
   std::int64_t tile_rows_ = 0;
   bool dots_ = false;      ///< so it is too, with columns that are contiguous
   bool strips_ = false;    ///< B is read where it lies
   bool keeps_a_ = false;   ///< all of A fits its block
+  bool streams_ = false;   ///< packed panels of B pass once
   std::int64_t rows_ = 0;  ///< of a block of A
   T* sums_ = nullptr;
   std::int64_t sums_row_ = 0;
@@ -425,33 +490,6 @@ void gemm(const Gemm& g, std::byte* scratch) {
       });
     } else {
       Product<S, ComputeType<S>>(g, scratch).run();
-    }
-  });
-}
-
-namespace {
-template <class F>
-void for_packed(DType dtype, const F& f) {
-  dtype == DType::f64 ? f(gemm_kernels<double>()) : f(gemm_kernels<float>());
-}
-}  // namespace
-
-std::size_t packed_b_bytes(DType dtype, std::int64_t k, std::int64_t n) {
-  std::int64_t bytes = 0;
-  for_packed(dtype, [&](const auto& kernels) {
-    const std::int64_t width = kernels.columns, panels = up(n, width) / width;
-    bytes = checked_mul(panels, checked_add(checked_mul(k, width * byte_size(dtype)), 64));
-  });
-  return usize(bytes);
-}
-
-void pack_b(DType dtype, std::int64_t k, std::int64_t n, const Matrix& b, void* out) {
-  for_packed(dtype, [&]<class T>(const GemmKernels<T>& kernels) {
-    for (std::int64_t j = 0; j < n; j += kernels.columns) {
-      kernels.pack(
-          static_cast<const T*>(b.data) + j * b.column, b.column, b.row,
-          std::min(kernels.columns, n - j), k, kernels.columns,
-          static_cast<T*>(out) + j / kernels.columns * panel_elements<T>(kernels.columns, k));
     }
   });
 }

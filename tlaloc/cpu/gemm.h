@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "tlaloc/base/dtype.h"
+#include "tlaloc/cpu/packed_right.h"
 
 namespace tlaloc::cpu {
 
@@ -30,8 +31,9 @@ struct Gemm {
   Matrix a, b;
   Matrix c;  ///< its data are written
   bool accumulate = false;
-  /// What pack_b made of B, which is not read then.
-  const void* packed_b = nullptr;
+  /// B packed, which is not read itself then. The sums have the bits that they have with the
+  /// elements of B widened to f32, or decoded.
+  PackedRight packed_b = {};
   /// A large product is computed by the gang; else the calling thread computes it.
   bool shared = false;
 };
@@ -42,10 +44,5 @@ std::size_t gemm_scratch_bytes(DType dtype);
 double gemm_nanoseconds(DType dtype, double m, double n, double k);
 /// f16, f32 and so on: any number type, not bool.
 void gemm(const Gemm& g, std::byte* scratch);
-
-/// B as the kernels of this CPU want it, for several products with it. f32 and f64 only.
-std::size_t packed_b_bytes(DType dtype, std::int64_t k, std::int64_t n);
-/// `out` is aligned to 64.
-void pack_b(DType dtype, std::int64_t k, std::int64_t n, const Matrix& b, void* out);
 
 }  // namespace tlaloc::cpu

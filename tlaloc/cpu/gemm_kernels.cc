@@ -8,67 +8,24 @@
 #define HWY_TARGET_INCLUDE "tlaloc/cpu/gemm_kernels.cc"
 #include <hwy/foreach_target.h>
 //
-#include <hwy/cache_control.h>
 #include <hwy/highway.h>
+
+#include "tlaloc/cpu/gemm_tile-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tlaloc::cpu::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// A panel is two vectors wide. A tile keeps its sums in registers: of 32 vector registers 12 x 2
-// are sums, of 16 they are 6 x 2; the others hold two vectors of B and an element of A.
-constexpr int kRows = HWY_TARGET <= HWY_AVX3 ? 12 : 6;
-
-/// Panels side by side: enough chains of multiply-adds to hide an addition's latency, and as many
-/// streams of memory as there are registers for.
-constexpr int panels_of(int rows) {
-  if (HWY_TARGET <= HWY_AVX3) return rows <= 3 ? 4 : rows <= 6 ? 2 : 1;
-  return rows == 1 ? 4 : rows <= 3 ? 2 : 1;
-}
-
-template <int kR, int kP, class T>
-HWY_NOINLINE void tile(std::int64_t depth, const T* HWY_RESTRICT a, const T* HWY_RESTRICT b,
-                       std::int64_t stride, T* HWY_RESTRICT c, std::int64_t row, bool add) {
-  const hn::ScalableTag<T> d;
-  constexpr int kLanes = hn::MaxLanes(hn::ScalableTag<T>());
-  constexpr int kV = 2 * kP;
-  hn::Vec<decltype(d)> sums[kR][kV];
-  HWY_UNROLL(16) for (int r = 0; r < kR; ++r) {
-    HWY_UNROLL(8) for (int v = 0; v < kV; ++v) {
-      hwy::Prefetch(c + r * row + v * kLanes);
-      sums[r][v] = hn::Zero(d);
-    }
+/// A panel of T.
+template <class T>
+struct Plain {
+  static constexpr std::int64_t kBytes = kColumns<T> * static_cast<std::int64_t>(sizeof(T));
+  static HWY_INLINE auto load(const std::byte* b, int v) {
+    const hn::ScalableTag<T> d;
+    return hn::Load(d, reinterpret_cast<const T*>(b) + v * hn::MaxLanes(d));
   }
-  for (std::int64_t k = 0; k < depth; ++k) {
-    hn::Vec<decltype(d)> right[kV];
-    HWY_UNROLL(8) for (int v = 0; v < kV; ++v) {
-      right[v] = hn::Load(d, b + (v / 2) * stride + (v % 2) * kLanes);
-    }
-    HWY_UNROLL(16) for (int r = 0; r < kR; ++r) {
-      const auto left = hn::Set(d, a[r]);
-      HWY_UNROLL(8) for (int v = 0; v < kV; ++v) {
-        sums[r][v] = hn::MulAdd(left, right[v], sums[r][v]);
-      }
-    }
-    a += kR;
-    b += 2 * kLanes;
-  }
-  if (add) {
-    HWY_UNROLL(16) for (int r = 0; r < kR; ++r) {
-      HWY_UNROLL(8) for (int v = 0; v < kV; ++v) {
-        T* at = c + r * row + v * kLanes;
-        hn::StoreU(hn::Add(hn::LoadU(d, at), sums[r][v]), d, at);
-      }
-    }
-  } else {
-    HWY_UNROLL(16) for (int r = 0; r < kR; ++r) {
-      HWY_UNROLL(8) for (int v = 0; v < kV; ++v) {
-        hn::StoreU(sums[r][v], d, c + r * row + v * kLanes);
-      }
-    }
-  }
-}
+};
 
 #if HWY_TARGET <= HWY_AVX2
 /// A tile of kV vectors of columns or fewer, with A and B where they lie.
@@ -231,9 +188,20 @@ HWY_NOINLINE void dots(std::int64_t depth, const T* HWY_RESTRICT a, const T* HWY
   HWY_UNROLL(8) for (int r = 0; r < kR; ++r) sum[r] = hn::Zero(d);
   std::int64_t k = 0;
   // Where columns are short, the next ones are what comes next in memory, in an order that the
-  // processor does not see.
-  const bool ahead = depth * kLanes * static_cast<std::int64_t>(sizeof(T)) <= 16 * 1024;
+  // processor does not see. Those that follow each other are asked for by their addresses, early
+  // and for the second-level cache, which has more requests under way: a line more each time, as
+  // columns end between lines.
+  constexpr std::int64_t kLine = 64, kNear = 16 * 1024;
+  const std::int64_t bytes = depth * kLanes * static_cast<std::int64_t>(sizeof(T));
+  const bool stream = column == depth && bytes <= 4 * kNear, ahead = !stream && bytes <= kNear;
+  const char* next = reinterpret_cast<const char*>(b) + 2 * bytes;
   for (; k + kLanes <= depth; k += kLanes) {
+    if (stream) {
+      HWY_UNROLL(17) for (int i = 0; i <= kLanes; ++i) {
+        __builtin_prefetch(next + i * kLine, 0, 2);
+      }
+      next += (kLanes + 1) * kLine;
+    }
     if (ahead) {
       HWY_UNROLL(16) for (int i = 0; i < kLanes; ++i) {
         hwy::Prefetch(b + (kLanes + i) * column + k);
@@ -247,7 +215,7 @@ HWY_NOINLINE void dots(std::int64_t depth, const T* HWY_RESTRICT a, const T* HWY
       }
     }
   }
-  if (depth - k > 4 && depth >= kLanes) {  // a whole block again, of which the end counts
+  if (depth - k > 2 && depth >= kLanes) {  // a whole block again, of which the end counts
     V right[kLanes];
     load_transposed(d, b + depth - kLanes, column, right);
     for (std::int64_t q = k - (depth - kLanes); q < kLanes; ++q, ++k) {
@@ -267,25 +235,27 @@ HWY_NOINLINE void dots(std::int64_t depth, const T* HWY_RESTRICT a, const T* HWY
   HWY_UNROLL(8) for (int r = 0; r < kR; ++r) hn::StoreU(sum[r], d, sums + r * kLanes);
 }
 
-/// From rows that are contiguous along k; r: the first one.
+/// From rows that are contiguous along k, by blocks of as many rows as vectors have lanes; from row
+/// r on to the first one that is left. None where they are too short for such vectors.
 template <class D, class T>
 HWY_INLINE std::int64_t pack_transposed(D d, std::int64_t r, const T* from, std::int64_t row,
                                         std::int64_t rows, std::int64_t depth, std::int64_t width,
                                         T* out) {
   constexpr int kLanes = hn::MaxLanes(D());
+  if (depth < kLanes) return r;
   for (; r + kLanes <= rows; r += kLanes) {
     const T* source = from + r * row;
-    std::int64_t k = 0;
-    for (; k + kLanes <= depth; k += kLanes) {
+    const auto block = [&](std::int64_t k) HWY_ATTR {
       hn::Vec<D> x[kLanes];
       load_transposed(d, source + k, row, x);
       HWY_UNROLL(16) for (int q = 0; q < kLanes; ++q) {
         hn::StoreU(x[q], d, out + (k + q) * width + r);
       }
-    }
-    for (; k < depth; ++k) {
-      for (std::int64_t i = 0; i < kLanes; ++i) out[k * width + r + i] = source[i * row + k];
-    }
+    };
+    std::int64_t k = 0;
+    for (; k + kLanes <= depth; k += kLanes) block(k);
+    // What is left ends a whole block, whose start is written again.
+    if (k < depth) block(depth - kLanes);
   }
   return r;
 }
@@ -334,12 +304,8 @@ template <class T>
 GemmKernels<T> make_kernels() {
   GemmKernels<T> kernels;
   kernels.rows = kRows;
-  kernels.columns = static_cast<std::int64_t>(2 * hn::MaxLanes(hn::ScalableTag<T>()));
-  [&]<int... kI>(std::integer_sequence<int, kI...>) {
-    ((kernels.narrow[kI] = {tile<kI + 1, 1, T>, 1},
-      kernels.wide[kI] = {tile<kI + 1, panels_of(kI + 1), T>, panels_of(kI + 1)}),
-     ...);
-  }(std::make_integer_sequence<int, kRows>());
+  kernels.columns = kColumns<T>;
+  kernels.tiles = tile_kernels<TileOf<Plain<T>, T>, T>();
 #if HWY_TARGET <= HWY_AVX2
   [&]<int... kI>(std::integer_sequence<int, kI...>) {
     ((kernels.direct[0][kI] = direct<kI + 1, 1, T>, kernels.direct[1][kI] = direct<kI + 1, 2, T>),

@@ -1,28 +1,36 @@
 // What gemm.cc makes products of; internal to cpu. One set per element type and kind of CPU.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "tlaloc/base/dtype.h"
 
 namespace tlaloc::cpu {
 
+/// Kernels for tiles of A with panels of B, by rows of the tile - 1.
+template <class T>
+struct TileKernels {
+  static constexpr int kMaxRows = 16;
+  /// c[r][j] = or += the products of a tile and of `panels` panels. Those are `stride` bytes apart
+  /// in B, and their results `apart` elements in C.
+  using Run = void (*)(std::int64_t depth, const T* a, const std::byte* b, std::int64_t stride,
+                       T* c, std::int64_t row, std::int64_t apart, bool add);
+  struct Tile {
+    Run run = nullptr;
+    std::int64_t panels = 1;
+  };
+  Tile narrow[kMaxRows];  ///< one panel
+  Tile wide[kMaxRows];    ///< as many panels as give the CPU enough independent sums
+};
+
 /// A is packed to tiles of up to `rows` rows: [k][rows of the tile]. B is packed to panels of
 /// `columns` columns: [k][columns], with zeros where there is no column.
 template <class T>
 struct GemmKernels {
-  static constexpr int kMaxRows = 16;
+  static constexpr int kMaxRows = TileKernels<T>::kMaxRows;
   std::int64_t rows = 0, columns = 0;
-
-  /// c[r][j] = or += the products of a tile and of `panels` panels, `stride` elements apart.
-  using Tile = void (*)(std::int64_t depth, const T* a, const T* b, std::int64_t stride, T* c,
-                        std::int64_t row, bool add);
-  struct Tiles {
-    Tile run = nullptr;
-    std::int64_t panels = 1;
-  };
-  Tiles narrow[kMaxRows];  ///< by rows - 1: one panel
-  Tiles wide[kMaxRows];    ///< as many panels as give the CPU enough independent sums
+  TileKernels<T> tiles;  ///< with panels of T
 
   /// c[r][j] = or += the sum over k of a[r * row + k * step] * b[k * b_row + j], where packing
   /// would take longer than it saves. Null where the CPU can't read a part of a vector.

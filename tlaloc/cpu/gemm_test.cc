@@ -237,12 +237,12 @@ void expect_same_when_shared(Size m, Size n, Size k, const Layout (&layouts)[3],
   Gemm g{dtype_of<T>, m, n, k, a.matrix(), b.matrix(), c.matrix(), accumulate};
   std::vector<std::byte> memory;
   if (packed) {
-    memory.resize(packed_b_bytes(dtype_of<T>, k, n) + 64);
+    memory.resize(packed_bytes(*packing_of(dtype_of<T>), k, n) + 64);
     auto* place = reinterpret_cast<std::byte*>(
         (reinterpret_cast<std::uintptr_t>(memory.data()) + 63) / 64 * 64);
-    pack_b(dtype_of<T>, k, n, b.matrix(), place);
+    pack_right(*packing_of(dtype_of<T>), k, n, b.matrix().data, b.row, b.column, place);
     g.b = {};
-    g.packed_b = place;
+    g.packed_b = {*packing_of(dtype_of<T>), place};
   }
   gemm(g, scratch(dtype_of<T>));
   g.c = shared.matrix();
@@ -286,10 +286,10 @@ TYPED_TEST(GemmPacked, BitsDependOnNothingElse) {
     a.fill(random);
     b.fill(random);
     multiply(a, b, c);
-    std::vector<std::byte> memory(packed_b_bytes(dtype_of<T>, k, n) + 64);
+    std::vector<std::byte> memory(packed_bytes(*packing_of(dtype_of<T>), k, n) + 64);
     auto* packed = reinterpret_cast<std::byte*>(
         (reinterpret_cast<std::uintptr_t>(memory.data()) + 63) / 64 * 64);
-    pack_b(dtype_of<T>, k, n, b.matrix(), packed);
+    pack_right(*packing_of(dtype_of<T>), k, n, b.matrix().data, b.row, b.column, packed);
     for (Size m : {1, 2, 3, 4, 5, 6, 7, 8, 12, 13, 16, 64, 200, 512}) {
       for (Layout layout : {Layout::rows, Layout::columns, Layout::both_apart}) {
         for (bool before : {false, true}) {
@@ -299,7 +299,7 @@ TYPED_TEST(GemmPacked, BitsDependOnNothingElse) {
           Gemm g{dtype_of<T>, m, n, k, a.matrix(), b.matrix(), part.matrix()};
           if (before) {
             g.b = {};
-            g.packed_b = packed;
+            g.packed_b = {*packing_of(dtype_of<T>), packed};
           }
           gemm(g, scratch(dtype_of<T>));
           for (Size i = 0; i < m; ++i) {

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "tlaloc/base/error.h"
+#include "tlaloc/cpu/generate_facts.h"
 #include "tlaloc/cpu/generate_loop.h"
 #include "tlaloc/cpu/generate_sizes.h"
 #include "tlaloc/cpu/native.h"
@@ -17,23 +19,21 @@ namespace {
 
 using fmt::format;
 
-/// Bytes up to which an array is a variable of the function.
-constexpr std::int64_t kLocalBytes = 256;
-/// Elements up to which a loop is written where it runs; a larger one is a function of its own.
-constexpr std::int64_t kInlineElements = 64;
+/// Steps in a row from which on the machine runs them, at some tens of nanoseconds for each.
+constexpr std::size_t kDriven = 12;
 
 class Generator {
  public:
   /// `ahead`: what the code calls stands in its module; else the context says where it is.
   /// `longest`: as generate() has it.
-  Generator(const Program& p, std::vector<bool>* timed, bool ahead, std::size_t longest)
-      : p_(p), timed_(timed), ahead_(ahead), longest_(longest) {
-    find_inline_steps();
-    find_slots();
-    find_locals();
+  Generator(const Program& p, bool contract, std::vector<bool>* timed, bool ahead,
+            std::size_t longest)
+      : p_(p), contract_(contract), timed_(timed), ahead_(ahead), longest_(longest) {
+    slot_values_.resize(p_.slots.size());
+    pointers_.resize(p_.storages.size());
     if (timed_) {
       for (std::size_t k = 0; k < p_.steps.size(); ++k) {
-        timed_->push_back(!written_step_[k] || !is_small(p_.steps[k]));
+        timed_->push_back(!facts_.written[k] || !facts_.is_small(p_.steps[k]));
       }
     }
   }
@@ -53,106 +53,20 @@ class Generator {
         "attributes #0 = { nounwind \"no-builtins\" }\n"
         "attributes #1 = { nounwind willreturn memory(none) }\n"
         "attributes #2 = { nounwind noinline \"no-builtins\" }\n"
-        "attributes #3 = { nounwind alwaysinline \"no-builtins\" }\n\n";
+        "attributes #3 = { nounwind alwaysinline \"no-builtins\" }\n"
+        "attributes #4 = { nounwind cold }\n\n";
     write_body();
     text += (ahead_ ? "define internal i32 @.run(ptr %context) #3 {\nentry:\n"
                     : "define i32 @run(ptr %context) #0 {\nentry:\n") +
             prologue_.entry() + w_.entry() + "  br label %I0\nI0:\n" + w_.body() + "}\n";
     for (const auto& [body, name] : kernels_) {
-      text += "\ndefine internal void @" + name + body;
+      text +=
+          (entries_.contains(name) ? "\ndefine void @" : "\ndefine internal void @") + name + body;
     }
-    return {std::move(text), std::move(shared_)};
+    return {std::move(text), std::move(shared_), std::move(driven_), std::move(rows_)};
   }
 
  private:
-  // ---- what is known about the program ----
-
-  static const Loop* loop_of(const Step& s) {
-    return s.run == run_loop ? static_cast<const Loop*>(s.data.get()) : nullptr;
-  }
-  void find_inline_steps() {
-    written_step_.resize(p_.steps.size());
-    for (std::size_t k = 0; k < p_.steps.size(); ++k) {
-      const Loop* loop = loop_of(p_.steps[k]);
-      written_step_[k] = loop && can_write(*loop);
-    }
-  }
-
-  enum class SlotKind : std::uint8_t { constant, early, variable };
-  void find_slots() {
-    slot_kinds_.assign(p_.slots.size(), SlotKind::constant);
-    for (Slot s : p_.entry) slot_kinds_[s] = SlotKind::early;
-    for (const SizeOp& op : p_.points[0]) slot_kinds_[op.result] = SlotKind::early;
-    for (std::size_t k = 1; k < p_.points.size(); ++k) {
-      for (const SizeOp& op : p_.points[k]) slot_kinds_[op.result] = SlotKind::variable;
-    }
-    for (const Instruction& in : p_.code) {
-      if (in.code == Code::set || in.code == Code::add || in.code == Code::subtract ||
-          in.code == Code::load) {
-        slot_kinds_[in.a] = SlotKind::variable;
-      }
-    }
-    slot_values_.resize(p_.slots.size());
-    find_checked_slots();
-  }
-  /// What the sizes of storages are computed from: there an overflow must not go unseen. All other
-  /// sizes and positions are within storages.
-  void find_checked_slots() {
-    std::vector<const SizeOp*> made_by(p_.slots.size());
-    for (std::size_t k = 1; k < p_.points.size(); ++k) {
-      for (const SizeOp& op : p_.points[k]) made_by[op.result] = &op;
-    }
-    checked_.resize(p_.slots.size());
-    std::vector<Slot> pending;
-    for (const Instruction& in : p_.code) {
-      if (in.code == Code::make || in.code == Code::grow) pending.push_back(in.a);
-    }
-    for (const Check& c : p_.checks) {
-      if (c.kind == Check::Kind::type || c.kind == Check::Kind::constraint) {
-        pending.insert(pending.end(), c.slots.begin(), c.slots.end());
-      }
-    }
-    while (!pending.empty()) {
-      const Slot s = pending.back();
-      pending.pop_back();
-      if (checked_[s]) continue;
-      checked_[s] = true;
-      if (const SizeOp* op = made_by[s]) pending.insert(pending.end(), {op->a, op->b});
-    }
-  }
-
-  /// Small arrays that only written steps touch.
-  void find_locals() {
-    local_.assign(p_.storages.size(), false);
-    for (StorageId s = 0; s < p_.storages.size(); ++s) {
-      const Storage& storage = p_.storages[s];
-      const bool here =
-          storage.kind == Storage::Kind::planned || storage.kind == Storage::Kind::result;
-      if (!here || !ir_computes(storage.dtype)) continue;
-      if (slot_kinds_[storage.elements] != SlotKind::constant) continue;
-      const std::int64_t n = p_.slots[storage.elements];
-      local_[s] = n >= 0 && n * byte_size(storage.dtype) <= kLocalBytes;
-    }
-    for (std::size_t k = 0; k < p_.steps.size(); ++k) {
-      const Step& s = p_.steps[k];
-      const bool here = written_step_[k] && is_small(s);
-      if (here) continue;
-      for (StorageId id : s.storages) local_[id] = false;
-    }
-    pointers_.resize(p_.storages.size());
-  }
-  /// Few elements, known now.
-  bool is_small(const Step& s) const {
-    const Loop* loop = loop_of(s);
-    std::int64_t n = 1;
-    for (std::size_t k = 0; k < loop->rank; ++k) {
-      if (slot_kinds_[s.ints[k]] != SlotKind::constant) return false;
-      n *= p_.slots[s.ints[k]];
-      if (n > kInlineElements) return false;
-    }
-    return true;
-  }
-
   // ---- slots and storages as values ----
 
   IrValue field(int k) {
@@ -168,7 +82,7 @@ class Generator {
 
   IrValue slot(Slot s) {
     IrValue& v = slot_values_[s];
-    switch (slot_kinds_[s]) {
+    switch (facts_.slots[s]) {
       case SlotKind::constant:
         return std::to_string(p_.slots[s]);
       case SlotKind::early:
@@ -196,7 +110,7 @@ class Generator {
   void set_slot(Slot s, const IrValue& v) { w_.line("store i64 " + v + ", ptr " + variable(s)); }
   /// Puts a variable where callbacks and the machine look.
   void publish(Slot s) {
-    if (slot_kinds_[s] != SlotKind::variable) return;
+    if (facts_.slots[s] != SlotKind::variable) return;
     const IrValue v = slot(s);
     const IrValue base = field(0);
     w_.line(format("store i64 {}, ptr {}", v,
@@ -215,7 +129,7 @@ class Generator {
       return w_.let("load ptr, ptr " + v);
     }
     if (v.empty()) {
-      if (local_[s]) {
+      if (facts_.local[s]) {
         v = early(format("alloca [{} x {}], align 32",
                          std::max<std::int64_t>(p_.slots[storage.elements], 1),
                          ir_memory_type(storage.dtype)));
@@ -252,15 +166,16 @@ class Generator {
     w_.begin(go);
     may_fail_ = true;
   }
-  /// Fails at `at` if p holds.
-  void fail_if(const IrValue& p, std::uint32_t at) {
+  /// Fails at `at` if p holds. `names_sizes`: the message has variables.
+  void fail_if(const IrValue& p, std::uint32_t at, bool names_sizes = false) {
     const std::string bad = w_.label("bad"), go = w_.label("go");
     w_.branch(p, bad, go);
     w_.begin(bad);
     w_.line(format("store i32 {}, ptr {}", at, fail_at()));
-    w_.jump("fail");
+    w_.jump(names_sizes ? "refuse" : "fail");
     w_.begin(go);
     may_fail_at_ = true;
+    may_refuse_ = may_refuse_ || names_sizes;
   }
   IrValue fail_at() {
     if (fail_at_.empty()) fail_at_ = early("alloca i32");
@@ -270,7 +185,12 @@ class Generator {
   void write_body() {
     for (std::uint32_t i = 1; i < p_.code.size(); ++i) {
       if (i < targets_.size() && targets_[i]) w_.fall_into(format("I{}", i));
-      instruction(i, p_.code[i]);
+      if (const std::uint32_t end = driven_until(i); end > i) {
+        drive(i, end);
+        i = end - 1;
+      } else {
+        instruction(i, p_.code[i]);
+      }
       if (w_.body().size() + kernel_size_ > longest_) return;
     }
     if (targets_[p_.code.size()]) {
@@ -279,16 +199,19 @@ class Generator {
     std::vector<bool> copied(p_.storages.size());
     for (const Program::Result& r : p_.results) {
       for (Slot s : r.extents) publish(s);
-      if (!local_[r.storage] || copied[r.storage]) continue;
+      if (!facts_.local[r.storage] || copied[r.storage]) continue;
       copied[r.storage] = true;
       hand_out(r.storage);
     }
     for (Slot s : p_.result_dims) publish(s);
     w_.line("ret i32 0");
+    if (may_refuse_) {
+      w_.begin("refuse");
+      for (Slot s : std::vector<Slot>(variables_)) publish(s);
+      w_.jump("fail");
+    }
     if (may_fail_at_) {
       w_.begin("fail");
-      // Messages name sizes.
-      for (Slot s : std::vector<Slot>(variables_)) publish(s);
       const IrValue at = w_.let("load i32, ptr " + fail_at());
       const IrValue run = field(4), call = callback(2);
       w_.line(format("call i32 {}(ptr {}, i32 {})", call, run, at));
@@ -385,7 +308,7 @@ class Generator {
 
   void size_op(const SizeOp& op) {
     const IrValue a = slot(op.a), b = slot(op.b);
-    set_slot(op.result, write_size_op(w_, op.kind, a, b, checked_[op.result]));
+    set_slot(op.result, write_size_op(w_, op.kind, a, b, facts_.checked[op.result]));
   }
 
   void check(std::uint32_t at, const Check& c) {
@@ -410,7 +333,7 @@ class Generator {
         break;
       }
     }
-    fail_if(bad, at);
+    fail_if(bad, at, true);
   }
 
   void make(StorageId s, const IrValue& elements, bool keep) {
@@ -425,17 +348,20 @@ class Generator {
     w_.branch(w_.let(format("or i1 {}, {}", larger, none)), more, go);
     w_.begin(more);
     const IrValue call = callback(1), run = field(4);
-    const IrValue status = w_.let(format("call i32 {}(ptr {}, i32 {}, i64 {}, i32 {})", call, run,
-                                         s, elements, keep ? 1 : 0));
+    // Cold: what is in registers goes to memory around the call, not before the branch.
+    const IrValue status = w_.let(format("call i32 {}(ptr {}, i32 {}, i64 {}, i32 {}) #4", call,
+                                         run, s, elements, keep ? 1 : 0));
     leave_if(status);
     w_.fall_into(go);
   }
 
   // ---- steps ----
 
+  bool contracts(const Step& s) const { return contract_ || loop_of(s)->fused; }
+
   class Source final : public LoopSource {
    public:
-    Source(Generator& g, const Step& s) : g_(g), s_(s) {}
+    Source(Generator& g, const Step& s) : LoopSource(g.contracts(s)), g_(g), s_(s) {}
     IrValue integer(std::size_t k) override {
       // One read of a variable serves the whole loop.
       auto [it, added] = integers_.try_emplace(k);
@@ -462,7 +388,8 @@ class Generator {
   /// The same inside a function of its own, whose parameters they are.
   class ParameterSource final : public LoopSource {
    public:
-    explicit ParameterSource(std::vector<IrValue> integers) : integers_(std::move(integers)) {}
+    ParameterSource(bool contract, std::vector<IrValue> integers)
+        : LoopSource(contract), integers_(std::move(integers)) {}
     IrValue integer(std::size_t k) override { return integers_[k]; }
     IrValue pointer(std::size_t k) override { return format("%p{}", k); }
     IrValue library(std::size_t index) override {
@@ -485,47 +412,131 @@ class Generator {
     const IrValue call = callback(3), run = field(4);
     w_.line(format("call void {}(ptr {}, i32 {}, i32 {})", call, run, index, end));
   }
-  void write_step(std::uint32_t index) {
+  // ---- steps that the machine runs ----
+
+  /// Whether it can: by a kernel, or by code that is for a range of an axis.
+  bool can_drive(std::uint32_t index) {
     const Step& s = p_.steps[index];
-    if (!written_step_[index]) {
-      for (Slot k : s.ints) publish(k);
-      const IrValue call = callback(0), run = field(4);
-      return leave_if(w_.let(format("call i32 {}(ptr {}, i32 {})", call, run, index)));
-    }
+    if (!facts_.written[index]) return true;
+    if (facts_.is_small(s)) return false;
     const Loop& loop = *loop_of(s);
-    if (is_small(s)) {
-      Source source(*this, s);
-      source.read_all();
-      return write_loop(w_, source, loop);
+    // At most: which functions it calls shows when it is written.
+    std::size_t args = s.storages.size() + loop.outputs.size() + library_functions().size();
+    args += static_cast<std::size_t>(std::ranges::count_if(loop.ops, [](const Loop::Op& op) {
+      return op.kind == Loop::Op::Kind::load || op.kind == Loop::Op::Kind::position;
+    }));
+    for (Slot k : s.ints) args += facts_.slots[k] == SlotKind::constant ? 0 : 1;
+    return args <= kMaxLoopArgs;
+  }
+  /// The end of the steps in a row that begins at `at`; `at` itself where they are too few.
+  std::uint32_t driven_until(std::uint32_t at) {
+    if (ahead_ || at < not_driven_until_) return at;
+    std::uint32_t end = at;
+    std::size_t steps = 0;
+    for (; end < p_.code.size() && (end == at || !targets_[end]); ++end) {
+      const Instruction& in = p_.code[end];
+      if (in.code == Code::step) {
+        if (!can_drive(in.index)) break;
+        ++steps;
+      } else if (in.code == Code::check) {
+        const auto& slots = p_.checks[in.index].slots;
+        if (!std::ranges::all_of(slots,
+                                 [&](Slot s) { return facts_.slots[s] != SlotKind::variable; })) {
+          break;
+        }
+      } else if (in.code != Code::nothing && in.code != Code::hold) {
+        break;
+      }
     }
-    // Equal loops share a function: what is not a constant is a parameter.
-    Arguments args;
-    std::vector<IrValue> values, integers;
+    if (steps >= kDriven) return end;
+    not_driven_until_ = end;
+    return at;
+  }
+  void drive(std::uint32_t from, std::uint32_t to) {
+    driven_.resize(p_.steps.size(), -1);
+    for (std::uint32_t at = from; at < to; ++at) {
+      if (p_.code[at].code != Code::step) continue;
+      const std::uint32_t index = p_.code[at].index;
+      const Step& s = p_.steps[index];
+      for (Slot k : s.ints) publish(k);
+      if (!facts_.written[index]) continue;
+      ParameterSource source(contracts(s), parameters_of(s));
+      const auto axis = find_shared_axis(source, *loop_of(s));
+      const Kernel kernel = kernel_of(s, axis, true);
+      driven_[index] = static_cast<std::int32_t>(shared_.size());
+      shared_.push_back(shared_loop(index, axis, kernel));
+      shared_.back().entry = kernel.name;
+      entries_.insert(kernel.name);
+    }
+    const IrValue call = callback(5), run = field(4);
+    leave_if(w_.let(format("call i32 {}(ptr {}, i32 {})", call, run, rows_.size())));
+    rows_.push_back({from, to});
+  }
+
+  // ---- steps by code ----
+
+  /// Of a step's function: a constant, or the name of its parameter.
+  std::vector<IrValue> parameters_of(const Step& s) const {
+    std::vector<IrValue> r;
     for (std::size_t k = 0; k < s.ints.size(); ++k) {
-      const IrValue v = slot(s.ints[k]);
-      values.push_back(v);
-      integers.push_back(is_number(v) ? v : format("%n{}", k));
+      r.push_back(facts_.slots[s.ints[k]] == SlotKind::constant
+                      ? std::to_string(p_.slots[s.ints[k]])
+                      : format("%n{}", k));
     }
-    ParameterSource source(integers);
-    const std::optional<SharedAxis> shared =
-        ahead_ ? std::nullopt : shared_axis(source, loop, values);
+    return r;
+  }
+  struct Argument {
+    enum class Kind : std::uint8_t {
+      storage,   ///< its pointer
+      slot,      ///< its value
+      function,  ///< of the C library
+      start,     ///< 0, where a counted position begins
+    };
+    std::string type, name;
+    Kind kind;
+    std::size_t which = 0;
+  };
+  /// A loop as a function. Equal loops share one: what is not a constant is a parameter.
+  struct Kernel {
+    std::string name;
+    std::vector<Argument> args;
+    std::vector<std::size_t> functions;
+  };
+  /// With `count`, it takes one, even if it has no use for it.
+  Kernel kernel_of(const Step& s, const std::optional<SharedAxis>& shared, bool count = false) {
+    using Kind = Argument::Kind;
+    const Loop& loop = *loop_of(s);
+    Kernel k;
+    const std::vector<IrValue> integers = parameters_of(s);
+    ParameterSource source(contracts(s), integers);
     std::optional<AxisRange> range;
     if (shared) {
       range = {shared->axis, "%count"};
-      add_streams(args, s, loop);
+      // What says where a range begins: pointers, and numbers of positions, from the whole's start.
+      auto add = [&](Kind kind, StorageId storage) {
+        k.args.push_back(
+            {kind == Kind::start ? "i64" : "ptr", stream_parameter(k.args.size()), kind, storage});
+      };
+      for (const Loop::Op& op : loop.ops) {
+        if (op.kind == Loop::Op::Kind::load) add(Kind::storage, s.storages[op.array]);
+        if (op.kind == Loop::Op::Kind::position) add(Kind::start, 0);
+      }
+      for (const Loop::Output& o : loop.outputs) add(Kind::storage, s.storages[o.array]);
     } else {
-      for (std::size_t k = 0; k < s.storages.size(); ++k)
-        args.push_back({"ptr", format("%p{}", k), s.storages[k], ""});
+      for (std::size_t i = 0; i < s.storages.size(); ++i) {
+        k.args.push_back({"ptr", format("%p{}", i), Kind::storage, s.storages[i]});
+      }
     }
-    for (std::size_t k = 0; k < values.size(); ++k) {
-      if (!is_number(values[k])) args.push_back({"i64", integers[k], kNone, values[k]});
+    for (std::size_t i = 0; i < integers.size(); ++i) {
+      if (!is_number(integers[i])) k.args.push_back({"i64", integers[i], Kind::slot, s.ints[i]});
     }
     IrWriter w;
     write_loop(w, source, loop, range);
-    for (std::size_t f : source.used_)
-      args.push_back({"ptr", format("%f{}", f), kNone, function(f)});
-    std::string params = shared ? "i64 %count" : "";
-    for (const Argument& a : args) params += (params.empty() ? "" : ", ") + a.type + " " + a.name;
+    k.functions = source.used_;
+    for (std::size_t f : k.functions)
+      k.args.push_back({"ptr", format("%f{}", f), Kind::function, f});
+    std::string params = shared || count ? "i64 %count" : "";
+    for (const Argument& a : k.args) params += (params.empty() ? "" : ", ") + a.type + " " + a.name;
     const std::string body = "(" + params + ") #2 {\nentry:\n" + w.entry() +
                              "  br label %start\nstart:\n" + w.body() + "  ret void\n}\n";
     auto [it, added] = kernel_names_.try_emplace(
@@ -534,48 +545,93 @@ class Generator {
       kernels_.emplace_back(body, it->second);
       kernel_size_ += body.size();
     }
-    if (!shared) return call(it->second, "", args);
-    const std::string all = "i64 " + values[shared->axis];
-    if (args.size() > kMaxLoopArgs) return call(it->second, all, args);
-    IrValue elements = "1";
-    for (std::size_t k = 0; k < loop.rank; ++k) elements = w_.mul(elements, values[k]);
-    share(index, *shared, it->second, elements, source.used_, all, args);
+    k.name = it->second;
+    return k;
   }
-
-  /// Of a loop's function: the pointer of a storage, or a value.
-  struct Argument {
-    std::string type, name;
-    StorageId storage;
-    IrValue value;
-  };
-  using Arguments = std::vector<Argument>;
-  static constexpr auto kNone = static_cast<StorageId>(-1);
-
-  /// What says where a range begins: pointers, and numbers of positions, from the whole's start on.
-  static void add_streams(Arguments& args, const Step& s, const Loop& loop) {
-    auto add = [&](StorageId storage, const IrValue& value) {
-      args.push_back(
-          {value.empty() ? "ptr" : "i64", stream_parameter(args.size()), storage, value});
-    };
-    for (const Loop::Op& op : loop.ops) {
-      if (op.kind == Loop::Op::Kind::load) add(s.storages[op.array], "");
-      if (op.kind == Loop::Op::Kind::position) add(kNone, "0");
+  SharedLoop shared_loop(std::uint32_t index, const std::optional<SharedAxis>& axis,
+                         const Kernel& k) const {
+    SharedLoop shared{.step = index, .functions = k.functions, .whole = !axis};
+    if (axis) {
+      shared.axis = *axis;
+      shared.few = static_cast<std::int64_t>(elements_alone(*axis));
     }
-    for (const Loop::Output& o : loop.outputs) add(s.storages[o.array], "");
+    for (Slot s : p_.steps[index].ints) {
+      if (facts_.slots[s] != SlotKind::constant) shared.ints.push_back(s);
+    }
+    return shared;
   }
 
-  void call(const std::string& kernel, std::string text, const Arguments& args) {
-    for (const Argument& a : args) {
-      IrValue v = a.value;
-      if (a.storage != kNone) {
-        // Loaded here: pointers that are kept in registers all along cost more than they save.
-        const IrValue base = field(1);
-        v = w_.let("load ptr, ptr " +
-                   w_.let(format("getelementptr ptr, ptr {}, i64 {}", base, a.storage)));
+  void write_step(std::uint32_t index) {
+    const Step& s = p_.steps[index];
+    if (!facts_.written[index]) {
+      for (Slot k : s.ints) publish(k);
+      const IrValue call = callback(0), run = field(4);
+      return leave_if(w_.let(format("call i32 {}(ptr {}, i32 {})", call, run, index)));
+    }
+    const Loop& loop = *loop_of(s);
+    if (facts_.is_small(s)) {
+      Source source(*this, s);
+      source.read_all();
+      return write_loop(w_, source, loop);
+    }
+    std::vector<IrValue> values;
+    for (Slot k : s.ints) values.push_back(slot(k));
+    ParameterSource source(contracts(s), parameters_of(s));
+    const std::optional<SharedAxis> shared =
+        ahead_ ? std::nullopt : shared_axis(source, loop, values);
+    const Kernel kernel = kernel_of(s, shared);
+    const std::string done = loop.moves ? leave_out_if_it_stays(s, loop) : "";
+    const std::string all = shared ? "i64 " + values[shared->axis] : "";
+    if (!shared || kernel.args.size() > kMaxLoopArgs) {
+      call(kernel, all);
+    } else {
+      IrValue elements = "1";
+      for (std::size_t k = 0; k < loop.rank; ++k) elements = w_.mul(elements, values[k]);
+      share(index, *shared, kernel, elements, all);
+    }
+    if (!done.empty()) w_.fall_into(done);
+  }
+  /// Begins what is run unless each element would be written to where it is; what comes behind it
+  /// begins at the label that is returned.
+  std::string leave_out_if_it_stays(const Step& s, const Loop& loop) {
+    IrValue stays;
+    for (const Loop::Output& o : loop.outputs) {
+      const IrValue from = load_pointer(s.storages[loop.ops[o.reg].array]);
+      const IrValue same =
+          w_.let(format("icmp eq ptr {}, {}", from, load_pointer(s.storages[o.array])));
+      stays = stays.empty() ? same : w_.let(format("and i1 {}, {}", stays, same));
+    }
+    const std::string moves = w_.label("moves"), done = w_.label("done");
+    w_.branch(stays, done, moves);
+    w_.begin(moves);
+    return done;
+  }
+
+  /// Loaded here: pointers that are kept in registers all along cost more than they save.
+  IrValue load_pointer(std::size_t storage) {
+    const IrValue base = field(1);
+    return w_.let("load ptr, ptr " +
+                  w_.let(format("getelementptr ptr, ptr {}, i64 {}", base, storage)));
+  }
+  void call(const Kernel& kernel, std::string text) {
+    for (const Argument& a : kernel.args) {
+      IrValue v = "0";
+      switch (a.kind) {
+        case Argument::Kind::storage:
+          v = load_pointer(a.which);
+          break;
+        case Argument::Kind::slot:
+          v = slot(static_cast<Slot>(a.which));
+          break;
+        case Argument::Kind::function:
+          v = function(a.which);
+          break;
+        case Argument::Kind::start:
+          break;
       }
       text += (text.empty() ? "" : ", ") + a.type + " " + v;
     }
-    w_.line(format("call void @{}({})", kernel, text));
+    w_.line(format("call void @{}({})", kernel.name, text));
   }
 
   static double elements_alone(const SharedAxis& axis) {
@@ -595,28 +651,24 @@ class Generator {
     return counts && (!known || elements > elements_alone(*axis)) ? axis : std::nullopt;
   }
   /// Lets the machine run a loop in parts; or runs it here, if it has few elements.
-  void share(std::uint32_t index, const SharedAxis& axis, const std::string& kernel,
-             const IrValue& elements, const std::vector<std::size_t>& functions,
-             const std::string& all, const Arguments& args) {
-    SharedLoop shared{index, axis, static_cast<std::int64_t>(elements_alone(axis)), {}, functions};
-    for (Slot k : p_.steps[index].ints) {
-      publish(k);
-      if (slot_kinds_[k] != SlotKind::constant) shared.ints.push_back(k);
-    }
+  void share(std::uint32_t index, const SharedAxis& axis, const Kernel& kernel,
+             const IrValue& elements, const std::string& all) {
+    for (Slot k : p_.steps[index].ints) publish(k);
     const IrValue callee = callback(4), run = field(4);
     const IrValue status = w_.let(format("call i32 {}(ptr {}, i32 {}, ptr @{}, i64 {})", callee,
-                                         run, shared_.size(), kernel, elements));
-    shared_.push_back(std::move(shared));
+                                         run, shared_.size(), kernel.name, elements));
+    shared_.push_back(shared_loop(index, axis, kernel));
     const std::string few = w_.label("few"), go = w_.label("go");
     w_.line(format("switch i32 {}, label %failed [ i32 0, label %{} i32 {}, label %{} ]", status,
                    go, kFewElements, few));
     may_fail_ = true;
     w_.begin(few);
-    call(kernel, all, args);
+    call(kernel, all);
     w_.fall_into(go);
   }
 
   const Program& p_;
+  const bool contract_;
   std::vector<bool>* const timed_;
   const bool ahead_;
   const std::size_t longest_;
@@ -636,16 +688,19 @@ class Generator {
     std::string entry_;
     int next_ = 0;
   } prologue_;
-  std::vector<bool> written_step_, local_, checked_;
-  std::vector<SlotKind> slot_kinds_;
+  const ProgramFacts facts_{p_};
   std::vector<IrValue> slot_values_, pointers_;
   std::vector<Slot> variables_;
   std::vector<bool> targets_ = std::vector<bool>(p_.code.size() + 1);
   IrValue fields_[6];
   std::unordered_map<std::size_t, IrValue> functions_;
   IrValue fail_at_;
-  bool may_fail_ = false, may_fail_at_ = false;
+  bool may_fail_ = false, may_fail_at_ = false, may_refuse_ = false;
   std::vector<SharedLoop> shared_;
+  std::vector<std::int32_t> driven_;  // by step, where any is
+  std::vector<NativeText::Row> rows_;
+  std::uint32_t not_driven_until_ = 0;       // no row of enough steps begins before
+  std::unordered_set<std::string> entries_;  // kernels that the machine begins
   std::vector<std::pair<std::string, std::string>> kernels_;  // body, name
   std::size_t kernel_size_ = 0;                               // characters of all bodies
   std::unordered_map<std::string, std::string> kernel_names_;
@@ -653,12 +708,13 @@ class Generator {
 
 }  // namespace
 
-NativeText generate(const Program& p, std::vector<bool>* timed, std::size_t longest) {
+NativeText generate(const Program& p, bool contract, std::vector<bool>* timed,
+                    std::size_t longest) {
   if (timed) timed->clear();
-  return Generator(p, timed, false, longest).run();
+  return Generator(p, contract, timed, false, longest).run();
 }
-std::string generate_ahead(const Program& p) {
-  return Generator(p, nullptr, true, std::numeric_limits<std::size_t>::max()).run().ir;
+std::string generate_ahead(const Program& p, bool contract) {
+  return Generator(p, contract, nullptr, true, std::numeric_limits<std::size_t>::max()).run().ir;
 }
 
 }  // namespace tlaloc::cpu

@@ -3,11 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <functional>
-#include <initializer_list>
 #include <limits>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "tlaloc/base/error.h"
@@ -26,8 +27,14 @@ constexpr int kLanes = 16;
 /// Of a fold's own work, so much that several vectors of sums fit into AVX's registers beside it.
 constexpr std::size_t kFewOps = 6;
 constexpr int kVectorsAtOnce = 4;
-/// Copies of a body that short loops are written as: arrays of a few elements become registers.
-constexpr std::int64_t kMaxCopies = 16;
+/// Copies of a body that short loops are written as: arrays of a few elements become registers. Of
+/// a body of vectors fewer, which are long.
+constexpr std::int64_t kMaxCopies = 16, kMaxVectorCopies = 4;
+/// Rows shorter than kLanes, and what is left of longer ones whose length is known, are computed by
+/// as many of these at once as they have; too few are better computed one by one.
+constexpr std::int64_t kShortest = 4;
+/// Bytes of accumulators that AVX's registers hold beside what is added to them.
+constexpr std::int64_t kAccumulatorBytes = 12 * 32;
 
 /// The op that folds two elements.
 const ir::OpDef* fold_op(const Fold& f, DType element) {
@@ -122,8 +129,12 @@ class LoopWriter {
   /// must store neighbours too.
   bool has_lanes(const Axis& inner) {
     if (loop_.result_index_count || loop_.combine) return false;
-    // Short rows are better computed element by element.
-    if (is_number(extent(inner)) && std::stoll(extent(inner)) < kLanes) return false;
+    if (loop_.fused && inner.folded) return false;
+    if (is_short_row(inner)) {
+      // The order in which elements are added up depends on kLanes alone.
+      if (inner.folded || std::stoll(extent(inner)) < kShortest) return false;
+      if (has_small_elements()) return false;
+    }
     std::size_t stream = 0;
     for (const Loop::Op& op : loop_.ops) {
       if (op.kind == Kind::op) {
@@ -143,16 +154,31 @@ class LoopWriter {
     }
     return true;
   }
+  /// Of which processors have no vectors of a few.
+  bool has_small_elements() const {
+    for (std::size_t k = 0; k < loop_.outputs.size(); ++k) {
+      if (byte_size(element(k)) < 4) return true;
+    }
+    return std::ranges::any_of(loop_.ops, [](const Loop::Op& op) {
+      return byte_size(op.dtype) < 4 && (op.kind == Kind::load || op.dtype != DType::boolean);
+    });
+  }
+  bool is_short_row(const Axis& a) {
+    return is_number(extent(a)) && std::stoll(extent(a)) < kLanes;
+  }
   /// The innermost axis; but a fold may have any of its kept axes there, so that one visit to what
-  /// is far apart along the folded ones serves all lanes.
+  /// is far apart along the folded ones serves all lanes: a long one if it can.
   void find_lanes() {
     if (axes_.empty()) return;
-    if (has_lanes(axes_.back())) {
-      lanes_along_ = axes_.back();
-    } else if (loop_.fold) {
-      const auto kept = std::find_if(axes_.rbegin(), axes_.rend(),
-                                     [&](const Axis& a) { return !a.folded && has_lanes(a); });
-      if (kept != axes_.rend()) lanes_along_ = *kept;
+    if (has_lanes(axes_.back())) lanes_along_ = axes_.back();
+    if (!loop_.fold || (lanes_along_ && !is_short_row(*lanes_along_))) return;
+    for (const bool with_short : {false, true}) {
+      const auto kept = std::find_if(axes_.rbegin(), axes_.rend(), [&](const Axis& a) {
+        return !a.folded && (with_short || !is_short_row(a)) && has_lanes(a);
+      });
+      if (kept == axes_.rend()) continue;
+      lanes_along_ = *kept;
+      return;
     }
   }
   /// A number of which a few multiples are numbers.
@@ -205,12 +231,12 @@ class LoopWriter {
   /// for (i = from; i < to; i += step) body(i)
   void count(const IrValue& from, const IrValue& to, int step,
              const std::function<void(const IrValue&)>& body) {
-    if (is_number(from) && is_number(to) && step == 1) {
-      const std::int64_t first = std::stoll(from), n = std::stoll(to) - first;
+    if (is_number(from) && is_number(to)) {
+      const std::int64_t first = std::stoll(from), n = (std::stoll(to) - first) / step;
       if (n <= 0) return;
-      if (copies_ * n <= kMaxCopies) {
+      if (copies_ * n <= (step == 1 ? kMaxCopies : kMaxVectorCopies)) {
         copies_ *= n;
-        for (std::int64_t k = 0; k < n; ++k) body(std::to_string(first + k));
+        for (std::int64_t k = 0; k < n; ++k) body(std::to_string(first + k * step));
         copies_ /= n;
         return;
       }
@@ -241,24 +267,29 @@ class LoopWriter {
     if (k == axes_.size()) return body(at, 1);
     const Axis axis = axes_[k];
     if (lanes_along_ && k + 1 == axes_.size()) {
-      return by_lanes(axis, {kLanes},
+      return by_lanes(axis, kLanes,
                       [&](const IrValue& i, int lanes) { body(moved(at, axis, i), lanes); });
     }
     count("0", trips(axis), 1, [&](const IrValue& i) { nest(k + 1, moved(at, axis, i), body); });
   }
-  /// By as many elements at once as `steps` say, one after the other, then what is left one by one.
-  void by_lanes(const Axis& axis, std::initializer_list<int> steps,
-                const std::function<void(const IrValue&, int)>& body) {
+  /// By `most` elements at once, then by kLanes, and what is left by halves of that where the
+  /// number of elements is known; the last ones one by one.
+  void by_lanes(const Axis& axis, int most, const std::function<void(const IrValue&, int)>& body) {
     const IrValue n = trips(axis), all = extent(axis);
     const std::int64_t known = is_number(all) ? std::stoll(all) : 1;
     IrValue from = "0";
-    for (const int lanes : steps) {
+    const auto by = [&](int lanes) {
       // A part of an axis of whole vectors has whole vectors too.
       const IrValue to = lanes == kLanes && known % kLanes == 0 ? n
                          : is_number(n) ? std::to_string(known / lanes * lanes)
                                         : w_.let(format("and i64 {}, {}", n, -lanes));
       if (to != from) count(from, to, lanes, [&](const IrValue& i) { body(i, lanes); });
       from = to;
+    };
+    if (most > kLanes) by(most);
+    by(kLanes);
+    if (is_number(n) && !along()) {
+      for (int lanes = kLanes / 2; lanes >= kShortest; lanes /= 2) by(lanes);
     }
     if (from != n) count(from, n, 1, [&](const IrValue& i) { body(i, 1); });
   }
@@ -450,7 +481,36 @@ class LoopWriter {
     if (across()) kept.push_back(*lanes_along_);
     auto order = kept;
     order.insert(order.end(), reduced.begin(), reduced.end());
+    if (const auto rows = few_rows(kept)) {
+      copies_ = static_cast<std::int64_t>(rows->size());
+      return across() ? fold_lanes(order, kept.size() - 1, *rows)
+                      : fold_all(order, kept.size(), *rows, 1);
+    }
     fold_nest(order, 0, kept.size(), at_);
+  }
+  /// All indices of the kept axes but the one by lanes, where their accumulators fit into
+  /// registers together: then what is folded is visited once, and sums don't wait for themselves.
+  std::optional<std::vector<At>> few_rows(const std::vector<Axis>& kept) {
+    if (along()) return std::nullopt;
+    std::int64_t bytes = byte_size(loop_.fold->accumulator);
+    if (across() && is_short_row(*lanes_along_)) {
+      bytes *= std::bit_ceil(static_cast<std::uint64_t>(std::stoll(extent(*lanes_along_))));
+    } else if (across()) {
+      return std::nullopt;
+    }
+    std::vector<At> rows{at_};
+    for (const Axis& axis : std::span(kept).first(kept.size() - (across() ? 1 : 0))) {
+      if (!is_number(trips(axis))) return std::nullopt;
+      const std::int64_t n = std::stoll(trips(axis));
+      bytes *= n;
+      if (n == 0 || bytes > kAccumulatorBytes) return std::nullopt;
+      std::vector<At> all;
+      for (const At& row : rows) {
+        for (std::int64_t i = 0; i < n; ++i) all.push_back(moved(row, axis, std::to_string(i)));
+      }
+      rows = std::move(all);
+    }
+    return rows;
   }
   bool across() const { return lanes_along_ && !lanes_along_->folded; }
   bool along() const { return lanes_along_ && lanes_along_->folded; }
@@ -495,11 +555,8 @@ class LoopWriter {
     const auto body = [&](const IrValue& i, int lanes) {
       fold_all(order, k + 1, moved(rows, order[k], i), lanes);
     };
-    if (rows.size() == 1 && loop_.ops.size() <= kFewOps) {
-      by_lanes(order[k], {kVectorsAtOnce * kLanes, kLanes}, body);
-    } else {
-      by_lanes(order[k], {kLanes}, body);
-    }
+    const bool several = rows.size() == 1 && loop_.ops.size() <= kFewOps;
+    by_lanes(order[k], several ? kVectorsAtOnce * kLanes : kLanes, body);
   }
   std::vector<At> moved(const std::vector<At>& rows, const Axis& axis, const IrValue& i) {
     std::vector<At> r;
@@ -572,7 +629,7 @@ class LoopWriter {
     }
     const Axis axis = order[k];
     if (!wide.empty() && k + 1 == order.size()) {
-      return by_lanes(axis, {kLanes}, [&](const IrValue& i, int n) {
+      return by_lanes(axis, kLanes, [&](const IrValue& i, int n) {
         accumulate(n == 1 ? accs[0] : wide, value(moved(rows[0], axis, i), n), n);
       });
     }

@@ -14,6 +14,7 @@ namespace tlaloc::cpu {
 /// What a loop's code reads its surroundings through.
 class LoopSource : public FunctionSource {
  public:
+  using FunctionSource::FunctionSource;
   /// Integer k of the step: a constant, or an i64.
   virtual IrValue integer(std::size_t k) = 0;
   /// Storage k of the step: a pointer.

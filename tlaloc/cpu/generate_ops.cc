@@ -93,7 +93,12 @@ const char* function_of(const ir::OpDef& op) {
 class OpWriter {
  public:
   OpWriter(IrWriter& w, FunctionSource& functions, DType t, int lanes)
-      : w_(w), functions_(functions), t_(t), lanes_(lanes), type_(ir_vector(ir_type(t_), lanes)) {}
+      : w_(w),
+        functions_(functions),
+        t_(t),
+        lanes_(lanes),
+        type_(ir_vector(ir_type(t_), lanes)),
+        contract_(functions.contract() ? " contract" : "") {}
 
   IrValue write(const ir::OpDef& op, const ir::Attr* attr, std::span<const IrValue> in) {
     return is_float(t_) ? real(op, attr, in) : whole(op, attr, in);
@@ -118,8 +123,12 @@ class OpWriter {
                               : format("i{}", t == DType::boolean ? 1 : 8 * byte_size(t));
     return lanes_ == 1 ? e : format("v{}{}", lanes_, e);
   }
-  IrValue binary(const char* op, const IrValue& a, const IrValue& b) {
+  IrValue binary(const std::string& op, const IrValue& a, const IrValue& b) {
     return w_.let(format("{} {} {}, {}", op, type_, a, b));
+  }
+  /// Sums and products of floats.
+  IrValue real_binary(const std::string& op, const IrValue& a, const IrValue& b) {
+    return binary(op + contract_, a, b);
   }
   IrValue choose(const IrValue& p, const IrValue& a, const IrValue& b) {
     return w_.let(
@@ -153,7 +162,7 @@ class OpWriter {
     return w_.let(format("icmp {} {} {}, {}", how, type_, a, b));
   }
 
-  IrValue power(std::int64_t exponent, IrValue x, const char* multiply) {
+  IrValue power(std::int64_t exponent, IrValue x, const std::string& multiply) {
     auto n = static_cast<std::uint64_t>(exponent < 0 ? -exponent : exponent);
     IrValue r;
     for (; n; n >>= 1) {
@@ -173,7 +182,7 @@ class OpWriter {
     }
     switch (static_cast<OpId>(op.id)) {
       case OpId::Neg:
-        return w_.let("fneg " + type_ + " " + x);
+        return w_.let("fneg" + contract_ + " " + type_ + " " + x);
       case OpId::Abs:
         return call("fabs", {x});
       case OpId::Sign: {
@@ -197,11 +206,11 @@ class OpWriter {
       case OpId::Rsqrt:
         return binary("fdiv", constant(1), call("sqrt", {x}));
       case OpId::Add:
-        return binary("fadd", x, in[1]);
+        return real_binary("fadd", x, in[1]);
       case OpId::Sub:
-        return binary("fsub", x, in[1]);
+        return real_binary("fsub", x, in[1]);
       case OpId::Mul:
-        return binary("fmul", x, in[1]);
+        return real_binary("fmul", x, in[1]);
       case OpId::Div:
         return binary("fdiv", x, in[1]);
       case OpId::Max:
@@ -218,7 +227,7 @@ class OpWriter {
       case OpId::IntegerPow: {
         const std::int64_t n = ir::attr_as<ops::IntegerPowAttrs>(attr).exponent;
         if (n == 0) return constant(1);
-        const IrValue p = power(n, x, "fmul");
+        const IrValue p = power(n, x, "fmul" + contract_);
         return n < 0 ? binary("fdiv", constant(1), p) : p;
       }
       default:
@@ -315,7 +324,7 @@ class OpWriter {
   FunctionSource& functions_;
   DType t_;
   int lanes_;
-  std::string type_;
+  std::string type_, contract_;
 };
 
 }  // namespace

@@ -18,11 +18,18 @@ struct LibraryFunction {
 };
 std::span<const LibraryFunction> library_functions();
 
-/// Where code finds a function of the table: the text of a pointer.
+/// What the code of an op depends on beside it.
 class FunctionSource {
  public:
+  /// `contract`: a product and a sum may become one operation, which rounds once.
+  explicit FunctionSource(bool contract) : contract_(contract) {}
   virtual ~FunctionSource() = default;
+  /// A function of the table: the text of a pointer.
   virtual IrValue library(std::size_t index) = 0;
+  bool contract() const { return contract_; }
+
+ private:
+  bool contract_;
 };
 
 /// Whether write_op can write it on so many elements at once: what calls the C library takes one.

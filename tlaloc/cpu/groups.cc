@@ -40,6 +40,27 @@ bool moves_in_loops(const ir::Node& n) {
   }
 }
 
+/// Values that nothing reads but scans, row by row.
+std::vector<bool> find_by_rows(const ir::Graph& g) {
+  std::vector<bool> by_rows(g.value_count()), otherwise(g.value_count());
+  for (ir::ValueId v : g.results()) otherwise[v] = true;
+  for (std::uint32_t i = 0; i < g.node_count(); ++i) {
+    const ir::Node n = g.node(i);
+    const bool scans = static_cast<OpId>(n.op().id) == OpId::Scan;
+    for (std::size_t k = 0; k < n.operands().size(); ++k) {
+      bool row = false;
+      if (scans) {
+        const auto& a = n.as<ir::ScanAttrs>();
+        const std::size_t first = usize(a.n_inv + a.n_carry);
+        row = k >= first && !a.xrag[k - first];
+      }
+      (row ? by_rows : otherwise)[n.operand(k)] = true;
+    }
+  }
+  for (std::size_t v = 0; v < by_rows.size(); ++v) by_rows[v] = by_rows[v] && !otherwise[v];
+  return by_rows;
+}
+
 }  // namespace
 
 NodeClass class_of(const ir::Graph& g, const ir::Node& n) {
@@ -68,7 +89,10 @@ NodeClass class_of(const ir::Graph& g, const ir::Node& n) {
 
 Groups find_groups(const ir::Graph& g) {
   const auto count = static_cast<std::uint32_t>(g.node_count());
-  Groups r{std::vector<NodeClass>(count), std::vector<std::uint32_t>(count)};
+  Groups r{.classes = std::vector<NodeClass>(count),
+           .root = std::vector<std::uint32_t>(count),
+           .turned = {},
+           .by_rows = find_by_rows(g)};
   std::vector<std::uint32_t> reader(g.value_count(), kNobody);  // the one group that reads it
   std::vector<std::uint32_t> members(count);
   auto read_by = [&](ir::ValueId v, std::uint32_t who) {

@@ -24,6 +24,8 @@ struct Groups {
   std::vector<std::uint32_t> root;
   /// Values that nothing reads but one transpose, and that.
   std::unordered_map<ir::ValueId, std::uint32_t> turned;
+  /// By value: whether nothing reads it but scans, row by row.
+  std::vector<bool> by_rows;
 };
 /// Joins an operation with what reads it where that is one group alone, so that no value is
 /// computed twice.

@@ -4,6 +4,8 @@
 #include <map>
 #include <unordered_map>
 
+#include "tlaloc/base/error.h"
+
 namespace tlaloc::cpu {
 namespace {
 
@@ -21,7 +23,8 @@ using Accesses = std::map<std::uint32_t, Access>;  // by position in the code
 
 class Merger {
  public:
-  explicit Merger(Emitter& e) : e_(e), p_(e.program) {
+  Merger(Emitter& e, std::span<const runtime::Alias> aliases)
+      : e_(e), p_(e.program), aliases_(aliases) {
     find_loops();
     find_arms();
     find_accesses();
@@ -197,35 +200,55 @@ class Merger {
 
   /// A result may lie where an argument did if nobody reads that once the result is begun, but for
   /// the step that begins it, element by element.
+  bool may_donate(StorageId a, const Storage& to) const {
+    const Storage& from = p_.storages[a];
+    if (from.dtype != to.dtype || from.elements != to.elements) return false;
+    if (accesses_[a].empty()) return true;
+    const auto& [last, access] = *accesses_[a].rbegin();
+    // What a loop reads it reads again.
+    std::uint32_t end = last;
+    for (std::uint32_t l = loop_[last]; l != kNoLoop; l = parent_[l]) end = e_.loops[l].end;
+    return end < to.first || (end == to.first && access.in_place);
+  }
+
   void find_donors() {
+    const auto params = static_cast<StorageId>(p_.graph->param_count());
     std::unordered_map<StorageId, std::uint32_t> uses;
     for (const Program::Result& r : p_.results) ++uses[r.storage];
-    for (Program::Result& r : p_.results) {
+    const auto is_new = [&](const Program::Result& r) {
+      return p_.storages[r.storage].kind == Storage::Kind::planned && uses[r.storage] == 1;
+    };
+    // Promises that can be kept; others leave the argument to whoever can use it.
+    std::vector<bool> promised(params);
+    for (const runtime::Alias& a : aliases_) {
+      internal_check(a.param < params && a.result < p_.results.size(), "an alias of nothing");
+      Program::Result& r = p_.results[a.result];
+      const auto param = static_cast<StorageId>(a.param);
+      if (!is_new(r) || !may_donate(param, p_.storages[r.storage])) continue;
+      promised[param] = true;
+      r.donors.push_back(param);
+    }
+    for (std::size_t k = 0; k < p_.results.size(); ++k) {
+      Program::Result& r = p_.results[k];
+      if (!is_new(r)) continue;
       const Storage& to = p_.storages[r.storage];
-      if (to.kind != Storage::Kind::planned || uses[r.storage] > 1) continue;
-      const auto params = static_cast<StorageId>(p_.graph->param_count());
-      const auto own = static_cast<StorageId>(&r - p_.results.data());
-      for (StorageId k = 0; k < params; ++k) {
-        // The param at the result's own place first: where state goes in and comes out.
-        const StorageId a = (own + k) % params;
-        const Storage& from = p_.storages[a];
-        const Accesses& reads = accesses_[a];
-        if (from.dtype != to.dtype || from.elements != to.elements) continue;
-        if (!reads.empty()) {
-          const auto& [last, access] = *reads.rbegin();
-          // What a loop reads it reads again.
-          std::uint32_t end = last;
-          for (std::uint32_t l = loop_[last]; l != kNoLoop; l = parent_[l]) end = e_.loops[l].end;
-          if (end > to.first || (end == to.first && !access.in_place)) continue;
-        }
-        r.donors.push_back(a);
-        if (r.donors.size() == kMaxDonors) break;
+      // What the result begins as first, such as one of many pools of a size that are updated;
+      // then, as where state goes in and comes out, the param at the result's own place.
+      std::vector<StorageId> others;
+      for (StorageId i = 0; i < params; ++i) {
+        const StorageId a = (static_cast<StorageId>(k) + i) % params;
+        if (promised[a] || !may_donate(a, to)) continue;
+        const bool begins = !accesses_[a].empty() && accesses_[a].rbegin()->first == to.first;
+        (begins ? r.donors : others).push_back(a);
       }
+      r.donors.insert(r.donors.end(), others.begin(), others.end());
+      if (r.donors.size() > kMaxDonors) r.donors.resize(kMaxDonors);
     }
   }
 
   Emitter& e_;
   Program& p_;
+  std::span<const runtime::Alias> aliases_;
   std::vector<std::uint32_t> loop_;    // innermost, by position
   std::vector<std::uint32_t> parent_;  // by loop
   std::vector<std::uint32_t> arm_;     // innermost, by position; 0: none
@@ -235,6 +258,8 @@ class Merger {
 
 }  // namespace
 
-void finish_storages(Emitter& e) { Merger(e).run(); }
+void finish_storages(Emitter& e, std::span<const runtime::Alias> aliases) {
+  Merger(e, aliases).run();
+}
 
 }  // namespace tlaloc::cpu

@@ -406,6 +406,10 @@ std::size_t Loop::scratch_bytes() const {
   return (usize(place_count) + (fold ? 2 : 0)) * kPlaceBytes;
 }
 
-void run_loop(const KernelCall& call) { Runner(*static_cast<const Loop*>(call.data), call).run(); }
+void run_loop(const KernelCall& call) {
+  const Loop& loop = *static_cast<const Loop*>(call.data);
+  if (loop.stays([&](std::uint32_t array) { return call.storages[array]; })) return;
+  Runner(loop, call).run();
+}
 
 }  // namespace tlaloc::cpu

@@ -2,6 +2,7 @@
 // Tier 0 runs it by tiles of the innermost axis with one precompiled kernel per operation.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -55,6 +56,19 @@ struct Loop {
   const ir::OpDef* combine_def = nullptr;
   const Fold* fold = nullptr;
   std::uint32_t folded = 0;  ///< one bit per axis
+  /// A sum of products as the matrix kernel has it: in order, each product and its sum by one
+  /// operation that rounds once where the processor has it. For compiled code only.
+  bool fused = false;
+  /// It only loads elements and writes them to the same places of other storages: nothing is left
+  /// to do where these are the same, as where a result lies in a donated argument.
+  bool moves = false;
+  /// Whether it is so, and they are. `at`: where an array of the loop lies.
+  template <class At>
+  bool stays(const At& at) const {
+    return moves && std::ranges::all_of(outputs, [&](const Output& o) {
+             return at(ops[o.reg].array) == at(o.array);
+           });
+  }
 
   std::size_t scratch_bytes() const;
 };

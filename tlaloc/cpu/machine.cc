@@ -237,6 +237,70 @@ class Run {
     if (elements <= shared.few) return kFewElements;
     return guarded(run, [&](Run& r) { r.share_loop(shared, code); });
   }
+  static std::int32_t call_run(void* run, std::int32_t row) {
+    return guarded(run, [&](Run& r) {
+      const DrivenRow& all = r.native_->rows[usize(row)];
+      const bool watched = r.in_.options->cancel.has_value() || r.in_.options->profile != nullptr;
+      for (const DrivenRow::Record& record : all.records) {
+        const std::uint32_t* const operands = all.operands.data() + record.operands;
+        watched ? r.drive_watched(record, operands) : r.drive(record, operands);
+      }
+    });
+  }
+  void drive_watched(const DrivenRow::Record& r, const std::uint32_t* operands) {
+    if (r.kind >= DrivenRow::Kind::no_size_below) return drive(r, operands);
+    if (in_.options->cancel) poll();
+    if (in_.options->profile) step_begin_ = Clock::now();
+    drive(r, operands);
+    if (in_.options->profile) record(r.index);
+  }
+  void drive(const DrivenRow::Record& r, const std::uint32_t* operands) {
+    using Kind = DrivenRow::Kind;
+    switch (r.kind) {
+      case Kind::kernel:
+        return step(p_.steps[r.index], reinterpret_cast<KernelFn>(const_cast<void*>(r.run)), r.data,
+                    {operands, r.storages}, {operands + r.storages, r.slots});
+      case Kind::shared_loop:
+      case Kind::whole_loop:
+        return drive_loop(r, operands);
+      case Kind::no_size_below:
+        for (std::size_t k = 0; k < r.slots; ++k) {
+          if (f_.slots[operands[k]] < 0) return check(p_.checks[r.index]);
+        }
+        return;
+      case Kind::equal_sizes: {
+        const std::int64_t a = f_.slots[operands[0]];
+        if (a == kPoison || a != f_.slots[operands[1]]) check(p_.checks[r.index]);
+        return;
+      }
+      case Kind::check:
+        return check(p_.checks[r.index]);
+    }
+  }
+  void drive_loop(const DrivenRow::Record& r, const std::uint32_t* at) {
+    bool stays = r.pairs > 0;
+    for (std::size_t k = 0; k < r.pairs; ++k, at += 2) {
+      stays = stays && f_.storages[at[0]] == f_.storages[at[1]];
+    }
+    if (stays) return;
+    std::array<std::uint64_t, kMaxLoopArgs> args;
+    std::size_t count = 0;
+    for (std::size_t k = 0; k < r.storages; ++k, ++at) {
+      args[count++] =
+          *at == DrivenRow::kNoStorage ? 0 : reinterpret_cast<std::uintptr_t>(f_.storages[*at]);
+    }
+    for (std::size_t k = 0; k < r.slots; ++k)
+      args[count++] = static_cast<std::uint64_t>(f_.slots[*at++]);
+    for (std::size_t k = 0; k < r.functions; ++k)
+      args[count++] = reinterpret_cast<std::uintptr_t>(library_functions()[*at++].address);
+    std::int64_t elements = 1;
+    for (std::size_t k = 0; k < r.extents; ++k) elements *= f_.slots[at[k]];
+    if (elements > r.few && r.kind == DrivenRow::Kind::shared_loop) {
+      return share_loop(*static_cast<const SharedLoop*>(r.data), r.run);
+    }
+    const std::int64_t extent = r.extents == 0 ? 1 : f_.slots[at[r.axis]];
+    LoopCode{r.run, std::span(args).first(count), {}}.run(0, extent);
+  }
   void share_loop(const SharedLoop& shared, const void* code) {
     const Step& s = p_.steps[shared.step];
     const Loop& loop = *static_cast<const Loop*>(s.data.get());
@@ -262,12 +326,12 @@ class Run {
     for (std::size_t k : shared.functions)
       args[count++] = reinterpret_cast<std::uintptr_t>(library_functions()[k].address);
 
+    const LoopCode all{code, std::span(args).first(count), std::span(steps).first(streams)};
     double nanoseconds = 1e-3 * static_cast<double>(shared.axis.picoseconds);
     for (std::size_t k = 0; k < loop.rank; ++k) {
       if (k != shared.axis.axis) nanoseconds *= static_cast<double>(f_.slots[s.ints[k]]);
     }
     const Ranges ranges = share(f_.slots[s.ints[shared.axis.axis]], nanoseconds, shared.axis.unit);
-    const LoopCode all{code, std::span(args).first(count), std::span(steps).first(streams)};
     if (shared.axis.kept == 0) return run_shared(all, ranges);
     fold_shared(all, ranges, *loop.fold, shared.axis.kept, streams - 1);
   }
@@ -279,6 +343,7 @@ class Run {
     r.push_back(reinterpret_cast<const void*>(&call_fail));
     r.push_back(reinterpret_cast<const void*>(&call_time));
     r.push_back(reinterpret_cast<const void*>(&call_share));
+    r.push_back(reinterpret_cast<const void*>(&call_run));
     return r;
   }
 
@@ -303,13 +368,16 @@ class Run {
     if (in_.options->cancel->cancelled()) throw_cancelled();
   }
 
-  void step(const Step& s) {
-    f_.operands.resize(s.storages.size());
-    for (std::size_t k = 0; k < s.storages.size(); ++k) f_.operands[k] = f_.storages[s.storages[k]];
-    f_.ints.resize(s.ints.size());
-    for (std::size_t k = 0; k < s.ints.size(); ++k) f_.ints[k] = f_.slots[s.ints[k]];
+  void step(const Step& s) { step(s, s.run, s.data.get(), s.storages, s.ints); }
+  /// The step's own parts.
+  void step(const Step& s, KernelFn run, const void* data, std::span<const StorageId> storages,
+            std::span<const Slot> ints) {
+    f_.operands.resize(storages.size());
+    for (std::size_t k = 0; k < storages.size(); ++k) f_.operands[k] = f_.storages[storages[k]];
+    f_.ints.resize(ints.size());
+    for (std::size_t k = 0; k < ints.size(); ++k) f_.ints[k] = f_.slots[ints[k]];
     try {
-      s.run({f_.operands.data(), f_.ints.data(), s.data.get(), f_.scratch});
+      run({f_.operands.data(), f_.ints.data(), data, f_.scratch});
     } catch (Error& e) {
       if (s.origin) e.add_place(s.origin->place);
       throw;

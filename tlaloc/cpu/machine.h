@@ -39,8 +39,8 @@ class Frame {
   std::size_t arena_bytes() const { return arena_bytes_; }
 
  private:
-  Scratch scratch_memory_;
-  std::optional<Scratch> arena_;
+  AlignedMemory scratch_memory_;
+  std::optional<AlignedMemory> arena_;
   std::size_t arena_bytes_ = 0, arena_capacity_ = 0;
   std::vector<std::int64_t> planned_for_;  // sizes of the entry dims
   bool planned_ = false;

@@ -39,7 +39,7 @@ HWY_INLINE Real<M> erfc_far64(const M& m, const Real<M>& x) {
   // exp(x^2) erfc(x) = f(t), t = 2 / (2 + x).
   const auto d = m.add(two, a), t = m.div(two, d);
   // f(t) / t = 1 / (2 sqrt(pi)) + t q(t): q counts little where x is large.
-  const auto q = polynomial(
+  const auto q = horner(
       m, m.sub(t, m.real(0.4375)), 0.189759241779089859, 0.0765036395705150361,
       -0.337254566783799955, 0.0338592077204879682, 0.256163992863811787, -0.160757223181452395,
       -0.0694600598806374164, 0.159500983220667513, -0.0648937531555611346, -0.0775150720373486026,

@@ -24,15 +24,37 @@ T library(T x) {
   return x;
 }
 
+template <ops::OpId kOp, class D, class M>
+HWY_INLINE Real<M> result(D d, const M& m, const Real<M>& x, const Real<M>& y) {
+  using enum ops::OpId;
+  if constexpr (kOp == Sqrt) {
+    return hn::Sqrt(x);
+  } else if constexpr (kOp == Rsqrt) {
+    return hn::Div(m.real(1), hn::Sqrt(x));
+  } else if constexpr (kOp == Ceil) {
+    // Where there is no instruction, Highway's zeros are positive.
+    return hn::CopySign(hn::Ceil(x), x);
+  } else if constexpr (kOp == Floor) {
+    return hn::CopySign(hn::Floor(x), x);
+  } else if constexpr (kOp == Round) {
+    // The largest number below one half: with it, sums never round up to the next integer.
+    const auto half = hn::Set(d, std::nextafter(hn::TFromD<D>{0.5}, hn::TFromD<D>{0}));
+    return hn::CopySign(hn::Trunc(hn::Add(x, hn::CopySign(half, x))), x);
+  } else if constexpr (kOp == RoundEven) {
+    return hn::CopySign(hn::Round(x), x);
+  } else {
+    return math<kOp>(m, x, y, library<kOp, hn::TFromD<D>>);
+  }
+}
+
 template <ops::OpId kOp, class T>
 void run(T* z, const T* x, const T* y, std::int64_t n) {
   constexpr bool kWidens = widens(kOp) && sizeof(T) < sizeof(double);
   using Math = std::conditional_t<kWidens, WideningMath, VectorMath<hn::ScalableTag<T>>>;
   const Math m;
   const typename Math::D d;
-  auto vector = [&](const T* a, const T* b) HWY_ATTR {
-    return math<kOp>(m, hn::LoadU(d, a), hn::LoadU(d, b), library<kOp, T>);
-  };
+  auto vector = [&](const T* a, const T* b)
+                    HWY_ATTR { return result<kOp>(d, m, hn::LoadU(d, a), hn::LoadU(d, b)); };
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
   std::int64_t i = 0;
   for (; i + lanes <= n; i += lanes) {
@@ -50,8 +72,8 @@ void run(T* z, const T* x, const T* y, std::int64_t n) {
 template <class T>
 const MathKernels<T>& kernels() {
   static constexpr auto kKernels = []<std::size_t... I>(std::index_sequence<I...>) {
-    return MathKernels<T>{{run<kMathOps[I], T>...}};
-  }(std::make_index_sequence<kMathOps.size()>());
+    return MathKernels<T>{{run<kKernelOps[I], T>...}};
+  }(std::make_index_sequence<kKernelOps.size()>());
   return kKernels;
 }
 const MathKernels<float>& math_f32() { return kernels<float>(); }

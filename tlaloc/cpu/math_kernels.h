@@ -1,4 +1,4 @@
-// The functions of kMathOps on arrays, by vectors, with the bits that compiled code has on the
+// The functions of kKernelOps on arrays, by vectors, with the bits that compiled code has on the
 // same CPU; internal to cpu.
 #pragma once
 
@@ -14,7 +14,7 @@ struct MathKernels {
   /// z[i] = f(x[i]), or f(x[i], y[i]), for i < n; z may be x or y. An element's result depends on
   /// nothing but that element.
   using Run = void (*)(T* z, const T* x, const T* y, std::int64_t n);
-  std::array<Run, kMathOps.size()> run;  ///< by place in kMathOps
+  std::array<Run, kKernelOps.size()> run;  ///< by place in kKernelOps
 };
 
 /// The set for the CPU this runs on.

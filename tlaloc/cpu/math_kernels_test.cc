@@ -15,6 +15,7 @@
 
 #include "tlaloc/base/checked.h"
 #include "tlaloc/cpu/math_testing.h"
+#include "tlaloc/ops/elementwise_math.h"
 #include "tlaloc/ops/rows.h"
 
 namespace tlaloc::cpu {
@@ -149,6 +150,37 @@ void check(std::size_t op) {
     }
   }
   choose(0);
+}
+
+// ---- what the processor has instructions for ----
+
+template <class T>
+void check_exact(const ir::OpDef& op, T (*eval)(T)) {
+  const Numbers<T> in = numbers<T>(false);
+  std::vector<T> want, got(in.x.size());
+  for (T x : in.x) want.push_back(eval(x));
+  for (std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    SCOPED_TRACE(std::string(op.name) + " on " + hwy::TargetName(target));
+    choose(target);
+    math_kernels<T>().run[*kernel_index(op)](got.data(), in.x.data(), in.x.data(),
+                                             static_cast<std::int64_t>(got.size()));
+    const std::size_t at = difference(got.data(), want.data(), got.size());
+    ASSERT_EQ(at, got.size()) << in.x[at] << " is " << got[at] << ", not " << want[at];
+  }
+  choose(0);
+}
+
+TEST(MathKernels, RoundAndTakeRootsAsTheRowsDo) {
+#define TLALOC_CHECK(Name)                                      \
+  check_exact<float>(ops::rows::Name, &ops::Name::eval<float>); \
+  check_exact<double>(ops::rows::Name, &ops::Name::eval<double>)
+  TLALOC_CHECK(Sqrt);
+  TLALOC_CHECK(Rsqrt);
+  TLALOC_CHECK(Ceil);
+  TLALOC_CHECK(Floor);
+  TLALOC_CHECK(Round);
+  TLALOC_CHECK(RoundEven);
+#undef TLALOC_CHECK
 }
 
 class OwnMath : public testing::CodegenTest, public ::testing::WithParamInterface<std::size_t> {};

@@ -19,11 +19,25 @@ inline constexpr std::array kMathOps{
 
 constexpr bool takes_two(ops::OpId op) { return op == ops::OpId::Atan2 || op == ops::OpId::Pow; }
 
-/// The op's place in the list, if it is there.
+/// What precompiled kernels do by vectors: those, and what the processor has instructions for.
+inline constexpr auto kKernelOps = [] {
+  constexpr std::array kExact{ops::OpId::Sqrt,  ops::OpId::Rsqrt, ops::OpId::Ceil,
+                              ops::OpId::Floor, ops::OpId::Round, ops::OpId::RoundEven};
+  std::array<ops::OpId, kMathOps.size() + kExact.size()> r{};
+  std::ranges::copy(kExact, std::ranges::copy(kMathOps, r.begin()).out);
+  return r;
+}();
+
+/// The op's place in kKernelOps, if it is there.
+inline std::optional<std::size_t> kernel_index(const ir::OpDef& op) {
+  const auto at = std::ranges::find(kKernelOps, static_cast<ops::OpId>(op.id));
+  if (at == kKernelOps.end()) return std::nullopt;
+  return static_cast<std::size_t>(at - kKernelOps.begin());
+}
+/// The same in kMathOps.
 inline std::optional<std::size_t> math_index(const ir::OpDef& op) {
-  const auto at = std::ranges::find(kMathOps, static_cast<ops::OpId>(op.id));
-  if (at == kMathOps.end()) return std::nullopt;
-  return static_cast<std::size_t>(at - kMathOps.begin());
+  const auto at = kernel_index(op);
+  return at && *at < kMathOps.size() ? at : std::nullopt;
 }
 
 }  // namespace tlaloc::cpu

@@ -47,11 +47,41 @@ HWY_INLINE Real<M> at_most(const M& m, const Real<M>& x, const Real<M>& high) {
   return m.choose(m.lt(high, x), high, x);
 }
 
-/// Horner's scheme, the highest power first.
+/// Horner's scheme, the highest power first: each coefficient waits for all before it, and what
+/// their terms lose counts least.
 template <class M, class... C>
-HWY_INLINE Real<M> polynomial(const M& m, const Real<M>& x, double highest, C... coefficients) {
+HWY_INLINE Real<M> horner(const M& m, const Real<M>& x, double highest, C... coefficients) {
   Real<M> r = m.real(highest);
   ((r = m.fma(r, x, m.real(coefficients))), ...);
+  return r;
+}
+/// The highest power first. Short chains of what waits for each other: Horner's scheme over pairs
+/// of coefficients or, where there are more, over fours of them. That takes one or two products
+/// more than over single ones.
+template <class M, class... C>
+HWY_INLINE Real<M> polynomial(const M& m, const Real<M>& x, C... coefficients) {
+  constexpr int kCount = sizeof...(C);
+  const double c[] = {coefficients...};
+  // Of the terms from x^from on, divided by x^from: as many as two, or four.
+  const auto one = [&](int from) { return m.real(c[kCount - 1 - from]); };
+  const auto pair = [&](int from) HWY_ATTR {
+    return from + 1 < kCount ? m.fma(one(from + 1), x, one(from)) : one(from);
+  };
+  if constexpr (kCount <= 3) return horner(m, x, coefficients...);
+  const auto x2 = m.mul(x, x);
+  if constexpr (kCount <= 6) {
+    constexpr int kLast = (kCount - 1) / 2 * 2;
+    Real<M> r = pair(kLast);
+    for (int k = kLast - 2; k >= 0; k -= 2) r = m.fma(r, x2, pair(k));
+    return r;
+  }
+  const auto x4 = m.mul(x2, x2);
+  const auto four = [&](int from) HWY_ATTR {
+    return from + 2 < kCount ? m.fma(pair(from + 2), x2, pair(from)) : pair(from);
+  };
+  constexpr int kLast = (kCount - 1) / 4 * 4;
+  Real<M> r = four(kLast);
+  for (int k = kLast - 4; k >= 0; k -= 4) r = m.fma(r, x4, four(k));
   return r;
 }
 

@@ -15,15 +15,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace tlaloc::cpu::HWY_NAMESPACE {
 
-/// x - n pi/2, within pi/4, and n.
-template <class M>
-struct Reduced {
-  Real<M> high, low;  ///< low: what high lost
-  Whole<M> quadrant;  ///< n modulo 4
-};
-/// Arguments up to which reduce() works.
-inline constexpr double kLimit64 = 0x1p20, kLimit32 = 0x1p22;
-
 // pi/2 in parts of 33 bits: products with n < 2^20 are exact.
 inline constexpr double kHalfPi1 = 0x1.921fb544p+0, kHalfPi2 = 0x1.0b4611a6p-34,
                         kHalfPi3 = 0x1.3198a2ep-69, kHalfPi4 = 0x1.b839a252049c1p-104;
@@ -31,58 +22,58 @@ inline constexpr double kHalfPi1 = 0x1.921fb544p+0, kHalfPi2 = 0x1.0b4611a6p-34,
 inline constexpr double kShortHalfPi1 = 0x1.921fb544p+0, kShortHalfPi2 = 0x1.0b4611a626331p-34;
 
 inline constexpr double kInverseHalfPi = 0x1.45f306dc9c883p-1;
+/// Arguments up to which the functions are computed here.
+inline constexpr double kLimit64 = 0x1p20, kLimit32 = 0x1p22;
 
-template <class M>
-HWY_INLINE Reduced<M> reduce64(const M& m, const Real<M>& x) {
-  const auto n = nearest(m, x, m.real(kInverseHalfPi));
-  // Each difference is the result so far and what its rounding lost.
-  const auto a = m.fma(m.neg(n.real), m.real(kHalfPi1), x);
-  const auto b = m.mul(n.real, m.real(kHalfPi2));
-  const auto c = m.sub(a, b);
-  const auto lost1 = m.sub(m.sub(a, c), b);
-  const auto d = m.mul(n.real, m.real(kHalfPi3));
-  const auto e = m.sub(c, d);
-  const auto lost2 = m.sub(m.sub(c, e), d);
-  const auto rest = m.fma(m.neg(n.real), m.real(kHalfPi4), m.add(lost1, lost2));
-  const auto high = m.add(e, rest);
-  return {high, m.add(m.sub(e, high), rest), n.whole};
-}
-/// Where x was an f32: enough bits are left next to multiples of pi/2, so nothing is lost.
-template <class M>
-HWY_INLINE Reduced<M> reduce32(const M& m, const Real<M>& x) {
-  const auto n = nearest(m, x, m.real(kInverseHalfPi));
-  const auto minus = m.neg(n.real);
-  const auto r = m.fma(minus, m.real(kShortHalfPi1), x);
-  return {m.fma(minus, m.real(kShortHalfPi2), r), m.real(0), n.whole};
-}
-
-/// sin and cos of what is reduced.
+/// sin and cos of x - n pi/2, which is within pi/4; n modulo 4.
 template <class M>
 struct Wave {
   Real<M> sine, cosine;
+  Whole<M> quadrant;
 };
 template <class M>
-HWY_INLINE Wave<M> wave64(const M& m, const Reduced<M>& r) {
-  const auto z = m.mul(r.high, r.high), half = m.mul(z, m.real(0.5)), one = m.real(1);
+HWY_INLINE Wave<M> wave64(const M& m, const Real<M>& x) {
+  const auto n = nearest(m, x, m.real(kInverseHalfPi));
+  // x - n pi/2 = r - rest: each difference loses something, and that is known.
+  const auto a = m.fma(m.neg(n.real), m.real(kHalfPi1), x);
+  const auto second = m.mul(n.real, m.real(kHalfPi2)), third = m.mul(n.real, m.real(kHalfPi3));
+  const auto b = m.sub(a, second), r = m.sub(b, third);
+  const auto lost = m.add(m.sub(second, m.sub(a, b)), m.sub(third, m.sub(b, r)));
+  const auto rest = m.fma(n.real, m.real(kHalfPi4), lost);
+  const auto z = m.mul(r, r), half = m.mul(z, m.real(0.5)), one = m.real(1);
   const auto s =
-      polynomial(m, z, 1.58961955220841358e-10, -2.50507471910574929e-8, 2.75573136179408558e-6,
-                 -1.98412698295803974e-4, 8.33333333332210849e-3, -0.166666666666666307);
+      polynomial(m, z, -1.58961955220841358e-10, 2.50507471910574929e-8, -2.75573136179408558e-6,
+                 1.98412698295803974e-4, -8.33333333332210849e-3, 0.166666666666666307);
   const auto c =
       polynomial(m, z, -1.13585143834870032e-11, 2.08757004251063715e-9, -2.75573141763099473e-7,
                  2.48015872888416514e-5, -1.38888888888730408e-3, 4.16666666666665928e-2);
-  // cos(r) = 1 - z/2 + z^2 c, with what 1 - z/2 lost.
+  // cos(r - rest) = 1 - z/2 + rest r + z^2 c, with what 1 - z/2 lost; and sin(r - rest) =
+  // r - rest cos(r) - r z s, where a zero keeps its sign: all that is taken from it is +0.
   const auto most = m.sub(one, half);
-  const auto lost = m.fma(m.neg(r.high), r.low, m.sub(m.sub(one, most), half));
-  return {m.add(r.high, m.fma(m.mul(r.high, z), s, m.mul(r.low, most))),
-          m.add(most, m.fma(m.mul(z, z), c, lost))};
+  const auto more = m.fma(r, rest, m.sub(m.sub(one, most), half));
+  return {m.sub(r, m.fma(m.mul(r, z), s, m.mul(rest, most))),
+          m.add(most, m.fma(m.mul(z, z), c, more)), n.whole};
+}
+/// x - n pi/2 in f64 for an x that was an f32: enough bits are left next to multiples of pi/2.
+template <class M>
+struct Reduced {
+  Real<M> rest;
+  Whole<M> quadrant;
+};
+template <class M>
+HWY_INLINE Reduced<M> reduce32(const M& m, const Real<M>& x) {
+  const auto n = nearest(m, x, m.real(kInverseHalfPi));
+  const auto r = m.fma(m.neg(n.real), m.real(kShortHalfPi1), x);
+  return {m.fma(m.neg(n.real), m.real(kShortHalfPi2), r), n.whole};
 }
 /// Few terms: for results that are f32.
 template <class M>
-HWY_INLINE Wave<M> wave32(const M& m, const Real<M>& r) {
+HWY_INLINE Wave<M> wave32(const M& m, const Real<M>& r, const Whole<M>& quadrant) {
   const auto z = m.mul(r, r);
   const auto s = polynomial(m, z, -1.951522006e-4, 8.332160314e-3, -0.166666546);
   const auto c = polynomial(m, z, 2.443303044e-5, -1.388731508e-3, 4.166664566e-2);
-  return {m.fma(m.mul(r, z), s, r), m.fma(m.mul(z, z), c, m.fma(z, m.real(-0.5), m.real(1)))};
+  return {m.fma(m.mul(r, z), s, r), m.fma(m.mul(z, z), c, m.fma(z, m.real(-0.5), m.real(1))),
+          quadrant};
 }
 
 /// asin(s) / s - 1 over z = s^2, for s <= 1/2.
@@ -170,21 +161,20 @@ HWY_INLINE Real<M> atan_of_quotient(const M& m, const Real<M>& num, const Real<M
 
 enum class Circular : std::uint8_t { sin, cos, tan };
 
-/// The function of n pi/2 more than what `v` is of.
+/// The function of x, of which `v` is.
 template <Circular kFunction, class M>
-HWY_INLINE Real<M> turned(const M& m, const Wave<M>& v, const Whole<M>& n) {
+HWY_INLINE Real<M> turned(const M& m, const Wave<M>& v) {
+  const auto& n = v.quadrant;
   const auto odd = m.has_bit(n, 1);
   if constexpr (kFunction == Circular::tan) {
     const auto q = m.div(m.choose(odd, v.cosine, v.sine), m.choose(odd, v.sine, v.cosine));
     return m.choose(odd, m.neg(q), q);
   } else if constexpr (kFunction == Circular::sin) {
     // The signs are + + - -.
-    const auto y = m.choose(odd, v.cosine, v.sine);
-    return m.choose(m.has_bit(n, 2), m.neg(y), y);
+    return m.turned_by_bit_1(m.choose(odd, v.cosine, v.sine), n);
   } else {
     // The signs are + - - +.
-    const auto y = m.choose(odd, v.sine, v.cosine);
-    return m.choose(m.has_bit(m.plus(n, m.whole(1)), 2), m.neg(y), y);
+    return m.turned_by_bit_1(m.choose(odd, v.sine, v.cosine), m.plus(n, m.whole(1)));
   }
 }
 
@@ -193,20 +183,19 @@ template <Circular kFunction, class M, class F>
 HWY_INLINE Real<M> circular(const M& m, const Real<M>& x, const F& library) {
   Real<M> y;
   if constexpr (M::kWide) {
-    const auto r = reduce64(m, x);
-    y = turned<kFunction>(m, wave64(m, r), r.quadrant);
+    y = turned<kFunction>(m, wave64(m, x));
   } else {
     // An f32 is reduced in f64; what is then divided stays there.
     const auto w = m.widened();
     const auto r = reduce32(w, m.widen(x));
     if constexpr (kFunction == Circular::tan) {
-      y = m.narrow(turned<kFunction>(w, wave32(w, r.high), r.quadrant));
+      y = m.narrow(turned<kFunction>(w, wave32(w, r.rest, r.quadrant)));
     } else {
-      y = turned<kFunction>(m, wave32(m, m.narrow(r.high)), m.narrow_whole(r.quadrant));
+      y = turned<kFunction>(m, wave32(m, m.narrow(r.rest), m.narrow_whole(r.quadrant)));
     }
+    // The sign of a zero.
+    if constexpr (kFunction != Circular::cos) y = m.choose(m.eq(x, m.real(0)), x, y);
   }
-  // The sign of a zero.
-  if constexpr (kFunction != Circular::cos) y = m.choose(m.eq(x, m.real(0)), x, y);
   return m.with_far_lanes(x, y, M::kWide ? kLimit64 : kLimit32, library);
 }
 

@@ -68,6 +68,10 @@ class VectorMath {
   HWY_INLINE Flags has_bit(Whole n, std::int64_t bit) const {
     return hn::RebindMask(D(), hn::TestBit(n, whole(bit)));
   }
+  /// -x where n has bit 1, that of value 2.
+  HWY_INLINE Real turned_by_bit_1(Real x, Whole n) const {
+    return hn::Xor(x, BitCast(D(), hn::ShiftLeft<8 * sizeof(T) - 2>(hn::And(n, whole(2)))));
+  }
   HWY_INLINE Real real_of(Whole n) const {
     if constexpr (kWide) {
       const Real magic = real(0x1.8p52);

@@ -85,6 +85,11 @@ IrValue MathWriter<T>::has_bit(const IrValue& n, std::int64_t bit) const {
   return w_.let(format("icmp ne {} {}, {}", bits_, both_bits(n, whole(bit)), whole(0)));
 }
 template <class T>
+IrValue MathWriter<T>::turned_by_bit_1(const IrValue& x, const IrValue& n) const {
+  const IrValue sign = integer("shl", both_bits(n, whole(2)), whole(8 * sizeof(T) - 2));
+  return from_pattern(integer("xor", pattern(x), sign));
+}
+template <class T>
 IrValue MathWriter<T>::real_of(const IrValue& n) const {
   if constexpr (!kWide) return w_.let(format("sitofp {} {} to {}", bits_, n, type_));
   // Not every processor converts vectors of i64.

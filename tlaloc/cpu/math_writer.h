@@ -64,6 +64,8 @@ class MathWriter {
   IrValue to_exponent(const IrValue& n) const { return integer("shl", n, whole(kMantissa)); }
   IrValue from_exponent(const IrValue& n) const { return integer("ashr", n, whole(kMantissa)); }
   IrValue has_bit(const IrValue& n, std::int64_t bit) const;
+  /// -x where n has bit 1, that of value 2.
+  IrValue turned_by_bit_1(const IrValue& x, const IrValue& n) const;
   /// A small integer as a float.
   IrValue real_of(const IrValue& n) const;
 

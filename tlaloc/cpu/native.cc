@@ -22,23 +22,34 @@ std::size_t operations(const Program& p) {
   return n;
 }
 
+const Settings& settings() {
+  static const Settings all = settings_from_environment();
+  return all;
+}
+constexpr bool kHasLlvm = !std::string_view(TLALOC_LLVM_VERSION).empty();
+
 }  // namespace
+
+bool compiles_programs() { return kHasLlvm && settings().codegen; }
 
 Native compile_native(const Program& p, std::vector<bool>* timed) {
   auto not_worth = [](const char* why) { return Native{.why_not = why}; };
-  if (std::string_view(TLALOC_LLVM_VERSION).empty()) {
-    return not_worth("Tlaloc was built without LLVM");
-  }
-  static const bool wanted = settings_from_environment().codegen;
-  if (!wanted) return not_worth("TLALOC_CODEGEN=off");
+  if (!kHasLlvm) return not_worth("Tlaloc was built without LLVM");
+  if (!settings().codegen) return not_worth("TLALOC_CODEGEN=off");
   if (operations(p) > kMaxOperations) return not_worth("it has more than 40000 operations");
   const std::string name = p.graph->name().empty() ? "program" : p.graph->name();
-  NativeText text = generate(p, timed, kMaxText);
+  NativeText text = generate(p, settings().contract, timed, kMaxText);
   if (text.ir.size() > kMaxText) return not_worth("its code would be too long to compile soon");
   Native r;
   r.image = compile_ir(text.ir, {.name = name, .passes = std::string(kScalarPasses)});
   r.run = reinterpret_cast<NativeFn>(r.image->address("run"));
   r.loops = std::move(text.loops);
+  r.driven = std::move(text.driven);
+  for (SharedLoop& l : r.loops) {
+    if (!l.entry.empty()) l.code = r.image->address(l.entry);
+  }
+  for (const NativeText::Row& row : text.rows)
+    r.rows.push_back(driven_row(p, row.begin, row.end, r.loops, r.driven));
   return r;
 }
 

@@ -10,18 +10,24 @@
 #include "tlaloc/cpu/dot.h"
 #include "tlaloc/cpu/lifetimes.h"
 #include "tlaloc/cpu/linalg.h"
+#include "tlaloc/cpu/paged.h"
 #include "tlaloc/cpu/plan.h"
 #include "tlaloc/cpu/quantized.h"
 #include "tlaloc/cpu/reference.h"
 #include "tlaloc/cpu/sort.h"
+#include "tlaloc/cpu/widened_rights.h"
 #include "tlaloc/cpu/windows.h"
+#include "tlaloc/ir/builder.h"
 #include "tlaloc/ops/constants.h"
 #include "tlaloc/ops/convert_element.h"
 #include "tlaloc/ops/joining.h"
 #include "tlaloc/ops/quant_blocks.h"
 #include "tlaloc/ops/reduce.h"
+#include "tlaloc/ops/reduce_general.h"
 #include "tlaloc/ops/slice.h"
+#include "tlaloc/ops/sort_loops.h"
 #include "tlaloc/transform/inline_calls.h"
+#include "tlaloc/transform/one_device.h"
 
 namespace tlaloc::cpu {
 
@@ -35,10 +41,13 @@ Type Planner::Context::type(ValueId v) const {
   return dims.empty() ? t : t.substitute(dims);
 }
 
-std::shared_ptr<const Program> plan(const ir::GraphRef& g, Kernels kernels, std::size_t fixed) {
-  const bool claims = kernels == Kernels::all;
-  return Planner(transform::inline_calls(g, claims ? claims_attention : nullptr), kernels, fixed)
-      .run();
+std::shared_ptr<const Program> plan(const ir::GraphRef& g, const PlanOptions& options) {
+  const auto claims = [&](const ir::Node& call) {
+    return options.kernels != Kernels::written &&
+           (claims_attention(call) || claims_paged_attention(call));
+  };
+  const ir::GraphRef local = transform::on_one_device(*g);
+  return Planner(transform::inline_calls(local ? local : g, claims), options).run();
 }
 
 std::shared_ptr<const Program> Planner::run() {
@@ -69,7 +78,7 @@ std::shared_ptr<const Program> Planner::run() {
     for (Dim d : v.type.shape()) r.extents.push_back(e_.sizes.of(d));
     p.results.push_back(std::move(r));
   }
-  finish_storages(e_);
+  finish_storages(e_, aliases_);
   for (std::uint32_t k = 0; k < p.results.size(); ++k) {
     Storage& s = p.storages[p.results[k].storage];
     if (s.kind != Storage::Kind::planned) continue;
@@ -86,6 +95,7 @@ Planner::Planned Planner::graph(const ir::GraphRef& g, ir::DimMap dims, const Va
                                 const std::vector<std::optional<Target>>& wanted) {
   Context c(g, std::move(dims));
   c.groups = find_groups(*g);
+  c.widened = widened_rights(*g, std::vector<bool>(g->param_count()));
   internal_check(args.size() == g->param_count(), "a region got a wrong number of arguments");
   std::ranges::copy(args, c.env.begin());
   for (std::size_t k = 0; k < wanted.size(); ++k) {
@@ -188,6 +198,7 @@ void Planner::node(Context& c, const ir::Node& n) {
       return scan(c, n);
     case ir::RegionKind::call:
       return call(c, n);
+    case ir::RegionKind::manual:  // not on one device
     case ir::RegionKind::none:
       break;
   }
@@ -229,6 +240,10 @@ void Planner::node(Context& c, const ir::Node& n) {
       return sort(c, n);
     case OpId::Scatter:
       return scatter(c, n);
+    case OpId::Reduce:
+      return in_loops(c, n, [&](const ir::Vals& in) {
+        return ops::reduce_by_scan(n.as<ops::FoldAttrs>(), in);
+      });
     case OpId::ReduceWindow:
     case OpId::SelectAndGather:
     case OpId::SelectAndScatter:
@@ -282,7 +297,10 @@ void Planner::elementwise(Context& c, const ir::Node& n) {
   e->origin = e_.origin;
   for (ValueId a : n.operands()) e->args.push_back(spread(c.env[a], v.type).expr);
   v.expr = e;
-  if (c.groups.root[n.index()] == n.index()) {
+  // A product takes the narrow elements themselves, if it can keep them.
+  const bool stays = e_.keeps && c.widened[n.index()] && e->args[0]->kind == Expr::Kind::read &&
+                     e_.is_fixed(e->args[0]->storage);
+  if (c.groups.root[n.index()] == n.index() && !stays) {
     const Target t = target(c, out);
     e_.compute(v, t, n.op().name);
     v.expr = read(v.type.dtype(), t.storage, t.at);
@@ -350,8 +368,15 @@ void Planner::dot(Context& c, const ir::Node& n) {
   const ValueId out = n.result();
   const Type type = c.type(out);
   const Target t = turned_target(c, out);
-  const auto emit = kernels_ == Kernels::all ? emit_dot : emit_dot_as_loop;
-  emit(e_, c.env[n.operand(0)], c.env[n.operand(1)], n.as<ops::DotDims>(), t);
+  const Value &lhs = c.env[n.operand(0)], &rhs = c.env[n.operand(1)];
+  const auto& dims = n.as<ops::DotDims>();
+  if (kernels_ == Kernels::written) {
+    emit_dot_as_loop(e_, lhs, rhs, dims, t);
+  } else if (kernels_ == Kernels::compiled && is_small_dot(type, lhs.type, dims)) {
+    emit_small_dot(e_, lhs, rhs, dims, t);
+  } else {
+    emit_dot(e_, lhs, rhs, dims, t);
+  }
   c.env[out] = {type, read(type.dtype(), t.storage, t.at)};
 }
 
@@ -362,7 +387,7 @@ void Planner::convolution(Context& c, const ir::Node& n) {
   if (attr->has_dims() && !c.dims.empty()) attr = attr->substitute(c.dims);
   const auto& attrs = *ir::attr_if<ops::ConvAttrs>(attr.get());
   const auto emit = [&](const Value& lhs, const Value& rhs, Type of, const Target& t) {
-    if (kernels_ != Kernels::all) return emit_convolution_as_loop(e_, lhs, rhs, attrs, t, of);
+    if (kernels_ == Kernels::written) return emit_convolution_as_loop(e_, lhs, rhs, attrs, t, of);
     if (is_float(of.dtype()) && emit_direct_convolution(e_, lhs, rhs, attrs, t, of)) return;
     e_.compute(filled(of, 0), t, n.op().name);
     emit_convolution(e_, lhs, rhs, attrs, t, of);
@@ -428,6 +453,17 @@ void Planner::windows(Context& c, const ir::Node& n) {
   c.env[n.result()] = out;
 }
 
+void Planner::in_loops(Context& c, const ir::Node& n,
+                       const std::function<ir::Vals(const ir::Vals&)>& f) {
+  const Values args = operands(c, n);
+  ir::Builder b(n.op().name);
+  ir::Vals in;
+  for (const Value& v : args) in.push_back(b.param(v.type));
+  const ir::GraphRef g = b.build(f(in));
+  const Planned p = graph(g, {}, args);
+  for (std::size_t k = 0; k < p.results.size(); ++k) c.env[n.result(k)] = p.results[k];
+}
+
 void Planner::factor(Context& c, const ir::Node& n) {
   const Value& a = c.env[n.operand(0)];
   const DType t = a.type.dtype();
@@ -443,7 +479,9 @@ void Planner::factor(Context& c, const ir::Node& n) {
 void Planner::sort(Context& c, const ir::Node& n) {
   Values results;
   if (const auto* a = ir::attr_if<ops::SortAttrs>(n.attr().get())) {
-    if (a->comparator) return reference(c, n, "its kernel knows the standard order only");
+    if (a->comparator) {
+      return in_loops(c, n, [&](const ir::Vals& in) { return ops::sort_by_merging(*a, in); });
+    }
     results = emit_sort(e_, operands(c, n), *a);
   } else {
     const auto& top = n.as<ops::TopKAttrs>();

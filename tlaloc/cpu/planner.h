@@ -1,6 +1,7 @@
 // Turns a graph into a program; internal to cpu. See plan.h.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -18,9 +19,10 @@ using Values = std::vector<Value>;
 
 class Planner {
  public:
-  Planner(ir::GraphRef g, Kernels kernels, std::size_t fixed)
-      : e_(std::move(g)), kernels_(kernels) {
-    e_.fixed = fixed;
+  Planner(ir::GraphRef g, const PlanOptions& options)
+      : e_(std::move(g)), kernels_(options.kernels), aliases_(options.aliases) {
+    e_.fixed = options.fixed;
+    e_.keeps = options.keeps;
   }
   std::shared_ptr<const Program> run();
 
@@ -34,6 +36,7 @@ class Planner {
     ir::DimMap dims;  ///< the graph's symbols in the program's
     Values env;       ///< by ValueId
     Groups groups;
+    std::vector<bool> widened;  ///< by node: widened_rights
     /// Where values are wanted, if it can be had without a copy.
     std::unordered_map<ir::ValueId, Target> wanted;
 
@@ -89,6 +92,8 @@ class Planner {
   /// `update` into a copy of the operand, which may become the operand itself.
   void update(Context& c, const ir::Node& n, const Value& update, const Windows& where, bool drop,
               const ir::OpDef* combine);
+  /// What n is made of: loops over functions of scalars, which become code.
+  void in_loops(Context& c, const ir::Node& n, const std::function<ir::Vals(const ir::Vals&)>& f);
   /// `why`: no kernel of its own runs it.
   void reference(Context& c, const ir::Node& n, const char* why);
   Target target(Context& c, ir::ValueId v);
@@ -124,6 +129,7 @@ class Planner {
 
   Emitter e_;
   const Kernels kernels_;
+  const std::vector<runtime::Alias>& aliases_;
 };
 
 template <class F>

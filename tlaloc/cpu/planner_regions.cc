@@ -1,9 +1,11 @@
 // Branches and loops, planned in place: their bodies become part of the one list of instructions.
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "tlaloc/base/error.h"
 #include "tlaloc/cpu/attention.h"
+#include "tlaloc/cpu/paged.h"
 #include "tlaloc/cpu/planner.h"
 #include "tlaloc/cpu/ragged.h"
 #include "tlaloc/ops/rows.h"
@@ -46,7 +48,9 @@ void Planner::call(Context& c, const ir::Node& n) {
   for (std::uint32_t k = 0; k < count; ++k) constraint(r.graph, k, dims);
   std::vector<ir::Type> types;
   for (std::size_t k = 0; k < n.result_count(); ++k) types.push_back(c.type(n.result(k)));
-  const Values results = emit_attention(e_, n, operands(c, n), types);
+  const Values results = claims_paged_attention(n)
+                             ? Values{emit_paged_attention(e_, n, operands(c, n), types[0])}
+                             : emit_attention(e_, n, operands(c, n), types);
   for (std::size_t k = 0; k < results.size(); ++k) c.env[n.result(k)] = results[k];
 }
 
@@ -172,11 +176,15 @@ struct Planner::LoopState {
 
   struct History {
     StorageId storage = 0;
-    Type row;                         ///< stacked: of one trip's value
-    std::optional<Symbol> rows;       ///< flat: so many rows are there by now
-    std::optional<StorageId> pieces;  ///< flat, unknown and reversed: rows of each piece
+    Type row;                          ///< stacked: of one trip's value
+    Dim offset = 0, stride = 0;        ///< stacked: where rows lie
+    std::optional<std::size_t> grows;  ///< stacked: the number of its storage in `growing`
+    std::optional<Symbol> rows;        ///< flat: so many rows are there by now
+    std::optional<StorageId> pieces;   ///< flat, unknown and reversed: rows of each piece
   };
   std::vector<History> histories;
+  /// What is made longer in each trip: storages with the elements of a row.
+  std::vector<std::pair<StorageId, Dim>> growing;
 
   std::size_t n_carry() const { return init.size(); }
 };
@@ -185,6 +193,10 @@ namespace {
 
 /// The type of one value of a stacked output, or of one row of a flat one.
 Type row_type(Type t) { return t.without_leading(); }
+
+/// Elements of a row up to which histories that are read by rows share a storage: as a person would
+/// have one array of structs. One place to look for room, one pointer, one stream of memory.
+constexpr std::int64_t kShortRow = 16;
 
 }  // namespace
 
@@ -198,6 +210,7 @@ void Planner::start_loop(LoopState& s) {
   s.point = e_.sizes.new_point();
   e_.sizes.define(s.trip, s.point);
   s.index = s.reverse ? *s.length - 1 - Dim(s.trip) : Dim(s.trip);
+  std::map<DType, std::size_t> shared;  // in s.growing
   for (std::size_t k = 0; k < s.append.size(); ++k) {
     LoopState::History h;
     // The leading dim may be bound by this node: only the rest of the type is known here.
@@ -210,9 +223,24 @@ void Planner::start_loop(LoopState& s) {
       shape.insert(shape.end(), h.row.shape().begin(), h.row.shape().end());
       h.storage = e_.storage(Type::get(dtype, shape));
       e_.emit({.code = Code::hold, .index = h.storage});
-    } else {
+    } else if (s.append[k].flat) {
       h.storage = e_.unmade(dtype);
       e_.make(h.storage, 0);
+    } else {
+      const Dim elements = h.row.elements();
+      const bool is_short = elements.is_constant() && elements.constant() <= kShortRow;
+      const bool shares = is_short && s.c.groups.by_rows[s.n.result(s.n_carry() + k)];
+      std::size_t at = s.growing.size();
+      if (shares) at = shared.try_emplace(dtype, at).first->second;
+      if (at == s.growing.size()) {
+        s.growing.emplace_back(e_.unmade(dtype), 0);
+        e_.make(s.growing.back().first, 0);
+      }
+      auto& [storage, row] = s.growing[at];
+      h.storage = storage;
+      h.grows = at;
+      h.offset = row;
+      row = row + elements;
     }
     if (s.append[k].flat) {
       h.rows = Symbol::fresh("rows");
@@ -226,19 +254,19 @@ void Planner::start_loop(LoopState& s) {
     }
     s.histories.push_back(h);
   }
+  for (LoopState::History& h : s.histories) {
+    h.stride = h.grows ? s.growing[*h.grows].second : h.row.elements();
+  }
   e_.set(e_.sizes.of(s.trip), e_.sizes.constant(0));
 }
 
 void Planner::record(LoopState& s, const Values& ys) {
+  for (const auto& [storage, row] : s.growing) e_.grow(storage, (Dim(s.trip) + 1) * row);
   for (std::size_t k = 0; k < ys.size(); ++k) {
     LoopState::History& h = s.histories[k];
     const Value& y = ys[k];
-    std::vector<Dim> shape{1};
-    shape.insert(shape.end(), h.row.shape().begin(), h.row.shape().end());
-    const auto strides = dense_strides(shape);
     if (!s.append[k].flat) {
-      if (!s.length) e_.grow(h.storage, (Dim(s.trip) + 1) * strides[0] * shape[0]);
-      Affine at{s.index * strides[0], {strides.begin() + 1, strides.end()}};
+      Affine at{h.offset + s.index * h.stride, dense_strides(h.row.shape())};
       if (y.expr->kind == Expr::Kind::read && y.expr->storage == h.storage && y.expr->at == at &&
           y.expr->indirect.empty()) {
         continue;  // it was computed there
@@ -246,6 +274,9 @@ void Planner::record(LoopState& s, const Values& ys) {
       e_.compute(y, {h.storage, std::move(at)}, s.n.op().name);
       continue;
     }
+    std::vector<Dim> shape{1};
+    shape.insert(shape.end(), h.row.shape().begin(), h.row.shape().end());
+    const auto strides = dense_strides(shape);
     const Dim rows = y.type.dim(0);
     const Slot slot = e_.sizes.of(*h.rows);
     const bool known = s.append[k].length.has_value();
@@ -312,7 +343,9 @@ void Planner::finish_loop(LoopState& s) {
       step.ints = {e_.sizes.of(*s.length), e_.sizes.of(h.row.elements())};
       e_.emit_step(std::move(step));
     }
-    s.c.env[s.n.result(n + k)] = dense_value(t, lies);
+    Affine at{h.offset, dense_strides(t.shape())};
+    if (!s.append[k].flat) at.strides[0] = h.stride;
+    s.c.env[s.n.result(n + k)] = {t, read(t.dtype(), lies, std::move(at))};
   }
 }
 
@@ -484,12 +517,9 @@ void Planner::scan(Context& c, const ir::Node& n) {
     std::vector<std::optional<Target>> wanted(g.results().size());
     for (std::size_t k = 0; k < s.histories.size(); ++k) {
       if (a.append[k].flat) continue;
-      std::vector<Dim> shape{1};
-      const auto row = s.histories[k].row.shape();
-      shape.insert(shape.end(), row.begin(), row.end());
-      const auto strides = dense_strides(shape);
-      wanted[usize(a.n_carry) + k] = Target{
-          s.histories[k].storage, {s.index * strides[0], {strides.begin() + 1, strides.end()}}};
+      const LoopState::History& h = s.histories[k];
+      wanted[usize(a.n_carry) + k] =
+          Target{h.storage, {s.index * h.stride, dense_strides(h.row.shape())}};
     }
     const Planned body = graph(n.region(0).graph, dims, args, wanted);
     const auto middle = body.results.begin() + a.n_carry;

@@ -15,6 +15,7 @@
 namespace tlaloc::cpu {
 
 using StorageId = std::uint32_t;
+class KeptRight;
 
 /// A piece of memory that values lie in, one after the other or updated in place.
 struct Storage {
@@ -141,6 +142,12 @@ struct Program {
   std::vector<Result> results;
   std::vector<Slot> result_dims;
   std::size_t scratch = 0;
+  /// What kernels keep between runs, beside the arguments that they made it from.
+  struct Kept {
+    std::uint32_t step;  ///< the first one that reads it
+    std::shared_ptr<KeptRight> right;
+  };
+  std::vector<Kept> kept;
 };
 
 }  // namespace tlaloc::cpu

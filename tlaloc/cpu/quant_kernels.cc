@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstring>
 
+#include "tlaloc/base/block_formats.h"
 #include "tlaloc/base/error.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -76,7 +77,7 @@ struct Q8Wide : Q8 {
 struct Q4 {
   static constexpr std::int64_t kBytes = 18;
   static constexpr float kOffset = 8;
-  static constexpr bool kAdds = true;
+  static constexpr bool kAdds = false;
   static HWY_INLINE float scale(const std::uint8_t* b) { return read_half(b); }
   static HWY_INLINE float least(const std::uint8_t*) { return 0; }
   static HWY_INLINE auto integers(const std::uint8_t* b, int first) {
@@ -86,6 +87,7 @@ struct Q4 {
 struct Q4Least : Q4 {
   static constexpr std::int64_t kBytes = 20;
   static constexpr float kOffset = 0;
+  static constexpr bool kAdds = true;
   static HWY_INLINE float least(const std::uint8_t* b) { return read_half(b + 2); }
   static HWY_INLINE auto integers(const std::uint8_t* b, int first) {
     return nibbles(b + 4, first);
@@ -114,7 +116,6 @@ struct Block {
     V x = hn::ConvertTo(kTag, Q::integers(bytes, first));
     if constexpr (Q::kOffset != 0) x = hn::Sub(x, hn::Set(kTag, Q::kOffset));
     x = hn::Mul(x, scale);
-    // A sum with 0 has no negative zero.
     if constexpr (Q::kAdds) x = hn::Add(x, least);
     return x;
   }
@@ -123,47 +124,21 @@ struct Block {
 };
 
 template <class Q>
-void decode(const std::uint8_t* blocks, std::int64_t count, float* HWY_RESTRICT out) {
+void decode(const std::uint8_t* blocks, std::size_t count, float* HWY_RESTRICT out) {
   const int n = static_cast<int>(hn::Lanes(kTag));
-  for (std::int64_t b = 0; b < count; ++b, blocks += Q::kBytes, out += kBlock) {
+  for (std::size_t b = 0; b < count; ++b, blocks += Q::kBytes, out += kBlock) {
     const Block<Q> block(blocks);
     for (int i = 0; i < kBlock; i += n) hn::StoreU(block.elements(i), kTag, out + i);
   }
 }
 
-template <class Q, int kRows>
-void dots(const std::uint8_t* blocks, std::int64_t count, const float* HWY_RESTRICT x,
-          std::int64_t x_row, float* HWY_RESTRICT sums, std::int64_t sums_row) {
-  // Two sums that do not wait for each other.
-  V even[kRows], odd[kRows];
-  for (int r = 0; r < kRows; ++r) even[r] = odd[r] = hn::Zero(kTag);
-  const int n = static_cast<int>(hn::Lanes(kTag));
-  for (std::int64_t b = 0; b < count; ++b, blocks += Q::kBytes, x += kBlock) {
-    const Block<Q> block(blocks);
-    for (int i = 0; i < kBlock; i += 2 * n) {
-      const V first = block.elements(i), second = block.elements(i + n);
-      for (int r = 0; r < kRows; ++r) {
-        const float* const row = x + r * x_row + i;
-        even[r] = hn::MulAdd(first, hn::LoadU(kTag, row), even[r]);
-        odd[r] = hn::MulAdd(second, hn::LoadU(kTag, row + n), odd[r]);
-      }
-    }
-  }
-  for (int r = 0; r < kRows; ++r) {
-    sums[r * sums_row] = hn::GetLane(hn::SumOfLanes(kTag, hn::Add(even[r], odd[r])));
-  }
-}
-
-template <class Q>
-constexpr QuantKernels kKernels{decode<Q>, {dots<Q, 1>, dots<Q, 2>, dots<Q, 3>, dots<Q, 4>}};
-
-const QuantKernels* find_kernels(std::string_view encoding) {
-  if (encoding == "q8_0") return &kKernels<Q8>;
-  if (encoding == "q8_32") return &kKernels<Q8Wide>;
-  if (encoding == "q4_0") return &kKernels<Q4>;
-  if (encoding == "q4_1") return &kKernels<Q4Least>;
-  if (encoding == "q5_0") return &kKernels<Q5>;
-  if (encoding == "q5_1") return &kKernels<Q5Least>;
+DecodeBlocks find_decoder(std::string_view encoding) {
+  if (encoding == "q8_0") return decode<Q8>;
+  if (encoding == "q8_32") return decode<Q8Wide>;
+  if (encoding == "q4_0") return decode<Q4>;
+  if (encoding == "q4_1") return decode<Q4Least>;
+  if (encoding == "q5_0") return decode<Q5>;
+  if (encoding == "q5_1") return decode<Q5Least>;
   return nullptr;
 }
 
@@ -173,12 +148,13 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace tlaloc::cpu {
 
-HWY_EXPORT(find_kernels);
+HWY_EXPORT(find_decoder);
 
-const QuantKernels& quant_kernels(std::string_view encoding) {
-  const QuantKernels* kernels = HWY_DYNAMIC_DISPATCH(find_kernels)(encoding);
-  internal_check(kernels != nullptr, "an encoding has no kernels");
-  return *kernels;
+DecodeBlocks block_decoder(std::string_view encoding) {
+  if (const DecodeBlocks decoder = HWY_DYNAMIC_DISPATCH(find_decoder)(encoding)) return decoder;
+  const BlockFormat* format = find_block_format(encoding);
+  internal_check(format != nullptr, "an encoding has no decoder");
+  return format->decode;
 }
 
 }  // namespace tlaloc::cpu

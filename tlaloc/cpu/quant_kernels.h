@@ -1,27 +1,17 @@
-// What quantized.cc makes of blocks of quantized weights; internal to cpu. One set per encoding and
-// kind of CPU.
+// Decodes blocks of quantized weights; internal to cpu. One kernel per kind of CPU and encoding
+// with blocks of 32; others are decoded as everywhere.
 #pragma once
 
-#include <cstdint>
 #include <string_view>
+
+#include "tlaloc/base/block_formats.h"
 
 namespace tlaloc::cpu {
 
-struct QuantKernels {
-  /// The elements of `count` blocks behind each other, with the bits of ops::decode_block.
-  using Decode = void (*)(const std::uint8_t* blocks, std::int64_t count, float* out);
-  Decode decode = nullptr;
+/// The elements of `count` blocks behind each other, with the bits of ops::decode_block.
+using DecodeBlocks = decltype(BlockFormat::decode);
 
-  /// Rows of activations up to which one decoding serves all.
-  static constexpr int kRows = 4;
-  /// sums[r * sums_row] = the sum over all elements of `count` blocks of x[r * x_row + k] w[k]. Its
-  /// order depends on the kind of CPU and on `count` alone.
-  using Dots = void (*)(const std::uint8_t* blocks, std::int64_t count, const float* x,
-                        std::int64_t x_row, float* sums, std::int64_t sums_row);
-  Dots dots[kRows] = {};  ///< by rows - 1
-};
-
-/// The set of an encoding for the CPU this runs on.
-const QuantKernels& quant_kernels(std::string_view encoding);
+/// Of an encoding, for the CPU this runs on.
+DecodeBlocks block_decoder(std::string_view encoding);
 
 }  // namespace tlaloc::cpu

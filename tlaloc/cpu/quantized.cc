@@ -7,6 +7,8 @@
 #include "tlaloc/base/error.h"
 #include "tlaloc/cpu/gang.h"
 #include "tlaloc/cpu/gemm.h"
+#include "tlaloc/cpu/integer_product.h"
+#include "tlaloc/cpu/kept_right.h"
 #include "tlaloc/cpu/quant_kernels.h"
 #include "tlaloc/cpu/scratch.h"
 #include "tlaloc/ops/index_value.h"
@@ -19,24 +21,27 @@ using ir::Dim;
 using ir::Type;
 using ops::kBlockElements;
 
-constexpr double kDecodeNanoseconds = 0.1, kProductNanoseconds = 0.05;
+constexpr double kDecodeNanoseconds = 0.1;
+constexpr std::int64_t kLargestBlock = 256;
 
 struct Quantized {
   const ir::Encoding* encoding;
   DType dtype;
   ops::QuantMatmulAttrs attrs = {};
+  std::shared_ptr<const KeptRight> kept = nullptr;  ///< the weights, if they are always the same
 };
 
 /// Weights as rows of blocks.
 struct Weights {
   Weights(const Quantized& q, const std::byte* data, std::int64_t elements)
-      : kernels(quant_kernels(q.encoding->name)),
+      : decode(block_decoder(q.encoding->name)),
         bytes(reinterpret_cast<const std::uint8_t*>(data)),
         block_bytes(q.encoding->block_bytes),
-        blocks(elements / kBlockElements) {}
-  const QuantKernels& kernels;
+        block_elements(q.encoding->block_elements),
+        blocks(elements / block_elements) {}
+  DecodeBlocks decode;
   const std::uint8_t* bytes;
-  std::int64_t block_bytes, blocks;  ///< of a row
+  std::int64_t block_bytes, block_elements, blocks;  ///< the last of a row
   const std::uint8_t* at(std::int64_t row, std::int64_t block = 0) const {
     return bytes + (row * blocks + block) * block_bytes;
   }
@@ -46,12 +51,12 @@ struct Weights {
 template <class T>
 void decode_as(const Weights& w, const std::uint8_t* from, std::int64_t blocks, T* out) {
   if constexpr (std::is_same_v<T, float>) {
-    w.kernels.decode(from, blocks, out);
+    w.decode(from, usize(blocks), out);
   } else {
-    std::array<float, kBlockElements> some;
+    std::array<float, kLargestBlock> some;
     for (std::int64_t b = 0; b < blocks; ++b, from += w.block_bytes) {
-      w.kernels.decode(from, 1, some.data());
-      for (float v : some) *out++ = static_cast<T>(v);
+      w.decode(from, 1, some.data());
+      for (std::int64_t i = 0; i < w.block_elements; ++i) *out++ = static_cast<T>(some[usize(i)]);
     }
   }
 }
@@ -73,9 +78,9 @@ void run_dequantize(const KernelCall& call) {
   const Weights w(q, call.storages[0], length);
   with_float(q.dtype, [&]<class T>(TypeTag<T>) {
     T* out = reinterpret_cast<T*>(call.storages[1]);
-    parallel(share(rows * w.blocks, kDecodeNanoseconds * kBlockElements),
+    parallel(share(rows * w.blocks, kDecodeNanoseconds * static_cast<double>(w.block_elements)),
              [&](std::int64_t begin, std::int64_t end) {
-               decode_as(w, w.at(0, begin), end - begin, out + begin * kBlockElements);
+               decode_as(w, w.at(0, begin), end - begin, out + begin * w.block_elements);
              });
   });
 }
@@ -104,22 +109,6 @@ struct Sizes {
   std::int64_t m, n, k;
 };
 
-/// Few rows: weights are decoded in registers.
-void few_rows(const Sizes& s, const Weights& w, const float* x, float* y) {
-  const double row = (kDecodeNanoseconds + kProductNanoseconds * static_cast<double>(s.m)) *
-                     static_cast<double>(s.k);
-  parallel(share(s.n, row), [&](std::int64_t begin, std::int64_t end) {
-    // Four streams from memory are read faster than one.
-    constexpr std::int64_t kStreams = 4;
-    const std::int64_t apart = (end - begin + kStreams - 1) / kStreams;
-    for (std::int64_t i = 0; i < apart; ++i) {
-      for (std::int64_t j = begin + i; j < end; j += apart) {
-        w.kernels.dots[s.m - 1](w.at(j), w.blocks, x, s.k, y + j, s.n);
-      }
-    }
-  });
-}
-
 /// part(begin, end) for ranges of rows or columns that are decoded at once; by the gang if all of
 /// them take `nanoseconds` that are worth it.
 template <class F>
@@ -130,12 +119,12 @@ void by_parts(const Ranges& ranges, double nanoseconds, const F& part) {
   }
 }
 
-/// Many rows: parts of the weights are decoded, and multiplied as matrices. A part stays in the
-/// second-level cache.
+/// Parts of the weights are decoded, and multiplied as matrices. A part stays in the second-level
+/// cache.
 template <class T>
-void many_rows(const Sizes& s, const Weights& w, const T* x, T* y, double nanoseconds) {
+void decoded_by_parts(const Sizes& s, const Weights& w, const T* x, T* y, double nanoseconds) {
   constexpr std::int64_t kRows = 256;
-  static_assert(kGemmDepth % kBlockElements == 0);
+  static_assert(kGemmDepth % kLargestBlock == 0);
   by_parts({s.n, kRows}, nanoseconds, [&](std::int64_t begin, std::int64_t end) {
     const std::int64_t longest = std::min(kGemmDepth, s.k);
     const Scratch decoded(sizeof(T) * usize((end - begin) * longest));
@@ -144,7 +133,8 @@ void many_rows(const Sizes& s, const Weights& w, const T* x, T* y, double nanose
     for (std::int64_t k = 0; k < s.k; k += kGemmDepth) {
       const std::int64_t depth = std::min(kGemmDepth, s.k - k);
       for (std::int64_t j = begin; j < end; ++j) {
-        decode_as(w, w.at(j, k / kBlockElements), depth / kBlockElements, b + (j - begin) * depth);
+        decode_as(w, w.at(j, k / w.block_elements), depth / w.block_elements,
+                  b + (j - begin) * depth);
       }
       gemm({.dtype = dtype_of<T>,
             .m = s.m,
@@ -162,28 +152,61 @@ void many_rows(const Sizes& s, const Weights& w, const T* x, T* y, double nanose
 /// Columns of the result in parts of some blocks; sums over parts of the weights' rows, in order.
 template <class T>
 void transposed(const Sizes& s, const Weights& w, const T* x, T* y, double nanoseconds) {
-  constexpr std::int64_t kBlocks = 8;
-  by_parts({w.blocks, kBlocks}, nanoseconds, [&](std::int64_t begin, std::int64_t end) {
-    const std::int64_t columns = (end - begin) * kBlockElements;
-    const Scratch decoded(sizeof(T) * usize(std::min(kGemmDepth, s.n) * columns));
-    const Scratch scratch(gemm_scratch_bytes(dtype_of<T>));
-    T* const b = reinterpret_cast<T*>(decoded.get());
-    for (std::int64_t i = 0; i < s.n; i += kGemmDepth) {
-      const std::int64_t depth = std::min(kGemmDepth, s.n - i);
-      for (std::int64_t r = 0; r < depth; ++r) {
-        decode_as(w, w.at(i + r, begin), end - begin, b + r * columns);
-      }
-      gemm({.dtype = dtype_of<T>,
-            .m = s.m,
-            .n = columns,
-            .k = depth,
-            .a = {x + i, s.n, 1},
-            .b = {b, columns, 1},
-            .c = {y + begin * kBlockElements, s.k, 1},
-            .accumulate = i > 0},
-           scratch.get());
-    }
-  });
+  by_parts({w.blocks, kLargestBlock / w.block_elements}, nanoseconds,
+           [&](std::int64_t begin, std::int64_t end) {
+             const std::int64_t columns = (end - begin) * w.block_elements;
+             const Scratch decoded(sizeof(T) * usize(std::min(kGemmDepth, s.n) * columns));
+             const Scratch scratch(gemm_scratch_bytes(dtype_of<T>));
+             T* const b = reinterpret_cast<T*>(decoded.get());
+             for (std::int64_t i = 0; i < s.n; i += kGemmDepth) {
+               const std::int64_t depth = std::min(kGemmDepth, s.n - i);
+               for (std::int64_t r = 0; r < depth; ++r) {
+                 decode_as(w, w.at(i + r, begin), end - begin, b + r * columns);
+               }
+               gemm({.dtype = dtype_of<T>,
+                     .m = s.m,
+                     .n = columns,
+                     .k = depth,
+                     .a = {x + i, s.n, 1},
+                     .b = {b, columns, 1},
+                     .c = {y + begin * w.block_elements, s.k, 1},
+                     .accumulate = i > 0},
+                    scratch.get());
+             }
+           });
+}
+
+void with_packed(const Sizes& s, const PackedRight& weights, const float* x, float* y) {
+  const Scratch scratch(gemm_scratch_bytes(DType::f32));
+  gemm({.dtype = DType::f32,
+        .m = s.m,
+        .n = s.n,
+        .k = s.k,
+        .a = {x, s.k, 1},
+        .b = {},
+        .c = {y, s.n, 1},
+        .packed_b = weights,
+        .shared = true},
+       scratch.get());
+}
+
+/// Weights that are not kept are packed by parts.
+void by_integers(const Quantized& q, const Sizes& s, const Weights& w, const float* x, float* y) {
+  IntegerProduct p{.m = s.m, .n = s.n, .k = s.k, .x = x, .right = {}, .y = y, .y_row = s.n};
+  if (q.kept) {
+    p.right = q.kept->packed();
+    return multiply_by_integers(p);
+  }
+  constexpr std::int64_t kColumns = 1024;
+  const Packing packing = packing_of(*q.encoding);
+  const Scratch memory(packed_bytes(packing, s.k, std::min(kColumns, s.n)));
+  p.right = {packing, memory.get()};
+  for (std::int64_t j = 0; j < s.n; j += kColumns) {
+    p.n = std::min(kColumns, s.n - j);
+    p.y = y + j;
+    pack_blocks(packing, s.k, p.n, w.at(j), memory.get());
+    multiply_by_integers(p);
+  }
 }
 
 template <class T>
@@ -200,20 +223,19 @@ void multiply(const KernelCall& call) {
   const double nanoseconds = gemm_nanoseconds(dtype_of<T>, static_cast<double>(s.m),
                                               static_cast<double>(s.n), static_cast<double>(s.k));
   if (q.attrs.transposed) return transposed(s, w, x, y, nanoseconds);
+  std::vector<float> rounded;
   if constexpr (std::is_same_v<T, float>) {
-    std::vector<float> rounded;
     if (q.attrs.activation == ops::Activation::q8_32) {
+      if (multiplies_by_integers(packing_of(*q.encoding))) return by_integers(q, s, w, x, y);
       rounded.assign(x, x + s.m * s.k);
       for (std::size_t i = 0; i < rounded.size(); i += kBlockElements) {
         ops::round_to_q8_32(std::span<float, kBlockElements>(rounded.data() + i, kBlockElements));
       }
       x = rounded.data();
     }
-    if (s.m <= QuantKernels::kRows) return few_rows(s, w, x, y);
-    return many_rows(s, w, x, y, nanoseconds);
-  } else {
-    many_rows(s, w, x, y, nanoseconds);
+    if (q.kept) return with_packed(s, q.kept->packed(), x, y);
   }
+  decoded_by_parts(s, w, x, y, nanoseconds);
 }
 
 Cost matmul_cost(const void*, const std::int64_t* ints) {
@@ -233,9 +255,12 @@ Dim count_of(Type t, int axes) {
 
 /// The step that reads these and writes a new storage of that type.
 Value emit(Emitter& e, const char* name, KernelFn run, CostFn cost, Quantized q,
-           std::vector<StorageId> from, std::initializer_list<Dim> sizes, Type type) {
+           std::vector<StorageId> from, std::initializer_list<Dim> sizes, Type type,
+           const char* why = "") {
   Step s;
   s.name = name;
+  s.why = why;
+  if (q.kept) s.runs_on = "matrix kernel, weights packed once";
   s.run = run;
   s.cost = cost;
   s.reads = static_cast<std::uint32_t>(from.size());
@@ -270,12 +295,22 @@ Value emit_quant_matmul(Emitter& e, const Value& x, const Value& weights,
   const char* name = "quant_matmul";
   const int last = type.rank() - 1;
   const Dim width = type.dim(last), contracted = x.type.dim(last);
+  const StorageId left = e.dense(x, name), right = e.dense(weights, name);
+  Quantized q{ir::find_encoding(attrs.encoding), type.dtype(), attrs};
+  const char* why = "";
+  if (e.is_fixed(right) && type.dtype() == DType::f32 && !attrs.transposed && width.is_constant() &&
+      contracted.is_constant()) {
+    const FixedMatrix w{right, packing_of(*q.encoding), contracted.constant(), width.constant()};
+    // Sums of integers are of panels, kept or not.
+    const bool panels =
+        attrs.activation == ops::Activation::q8_32 && multiplies_by_integers(w.packing);
+    if (panels || !is_narrow(w.packing, w.k, w.n)) q.kept = keep_right(e, w, why);
+  }
   return emit(e, name, type.dtype() == DType::f64 ? multiply<double> : multiply<float>, matmul_cost,
-              {ir::find_encoding(attrs.encoding), type.dtype(), attrs},
-              {e.dense(x, name), e.dense(weights, name)},
+              std::move(q), {left, right},
               {count_of(type, last), attrs.transposed ? contracted : width,
                attrs.transposed ? width : contracted},
-              type);
+              type, why);
 }
 
 }  // namespace tlaloc::cpu

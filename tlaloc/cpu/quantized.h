@@ -12,10 +12,11 @@ Value emit_dequantize(Emitter& e, const Value& weights, const std::string& encod
 Value emit_quant_gather(Emitter& e, const Value& weights, const Value& indices,
                         const std::string& encoding, ir::Type type);
 
-/// x times quantized weights, of x's type, f32 or f64. Results of up to four rows of f32 add up a
-/// few partial sums, by the CPU's vectors; those of more rows, of f64, and of transposed weights
-/// are as gemm.h adds them. So bits depend on the kind of CPU and on whether rows are few, but not
-/// on the number of threads.
+/// x times quantized weights, of x's type, f32 or f64, with the bits of the product with the
+/// decoded weights as gemm.h has it: those of a row depend on nothing else. With activations
+/// rounded to q8_32 and weights of four or eight bits, products within blocks are exact sums of
+/// integers, and the bits those of integer_kernels.h. Weights that are the same in every run are
+/// packed once.
 Value emit_quant_matmul(Emitter& e, const Value& x, const Value& weights,
                         const ops::QuantMatmulAttrs& attrs, ir::Type type);
 

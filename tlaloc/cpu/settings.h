@@ -5,16 +5,19 @@
 #include <optional>
 #include <string>
 
+#include "tlaloc/cache/settings.h"
+
 namespace tlaloc::cpu {
 
 struct Settings {
-  bool codegen = true;          ///< TLALOC_CODEGEN=off: precompiled kernels only
+  bool codegen = true;  ///< TLALOC_CODEGEN=off: precompiled kernels only
+  /// TLALOC_CONTRACT=on: in compiled code a * b + c rounds once where the processor can.
+  bool contract = false;
   std::string codegen_library;  ///< TLALOC_CODEGEN_LIBRARY; empty: to be found
-  /// TLALOC_CACHE_DIR, or tlaloc in XDG_CACHE_HOME or in ~/.cache; empty where neither is known;
-  /// nullopt with TLALOC_CACHE=off.
-  std::optional<std::string> cache_folder;
-  std::uint64_t cache_bytes = std::uint64_t{512} << 20;  ///< TLALOC_CACHE_BYTES
-  std::string dump_folder;                               ///< TLALOC_DUMP; empty: no dump
+  cache::Settings cache;
+  /// TLALOC_PACKED_BYTES; nullopt: it does not say.
+  std::optional<std::uint64_t> packed_bytes;
+  std::string dump_folder;       ///< TLALOC_DUMP; empty: no dump
   std::int64_t num_threads = 0;  ///< TLALOC_NUM_THREADS, 1 to kMaxThreads; 0: it does not say
 };
 

@@ -4,14 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
-#include <map>
-#include <optional>
 #include <sstream>
 #include <string>
 #include <string_view>
+
+#include "tlaloc/cache/testing.h"
 
 namespace tlaloc::cpu::testing {
 
@@ -23,48 +21,9 @@ class CodegenTest : public ::testing::Test {
   }
 };
 
-/// A folder of its own, removed with the object.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "tlaloc-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) std::abort();
-    path_ = name;
-  }
-  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
-
-/// Sets environment variables, and puts things back.
-class Variables {
- public:
-  Variables() = default;
-  ~Variables() {
-    for (const auto& [name, value] : before_) put(name, value);
-  }
-  Variables(const Variables&) = delete;
-  Variables& operator=(const Variables&) = delete;
-  /// nullopt unsets.
-  void set(const std::string& name, const std::optional<std::string>& value) {
-    const char* now = std::getenv(name.c_str());
-    before_.try_emplace(name, now == nullptr ? std::nullopt : std::optional<std::string>(now));
-    put(name, value);
-  }
-
- private:
-  static void put(const std::string& name, const std::optional<std::string>& value) {
-    if (value)
-      setenv(name.c_str(), value->c_str(), 1);
-    else
-      unsetenv(name.c_str());
-  }
-  std::map<std::string, std::optional<std::string>> before_;
-};
+using cache::testing::PlainEnvironment;
+using cache::testing::TemporaryFolder;
+using cache::testing::Variables;
 
 /// The line of /proc/self/maps that covers the address; empty without.
 inline std::string mapping_of(const void* address) {

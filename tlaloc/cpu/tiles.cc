@@ -12,7 +12,6 @@ namespace tlaloc::cpu {
 namespace {
 
 using ops::OpId;
-using ops::Storage;
 
 // ---- the ops that mix element types or have attributes ----
 
@@ -21,10 +20,16 @@ void compare_tile(void* out, const void* const* in, std::int64_t n, const void*)
   auto* z = static_cast<bool*>(out);
   const auto* x = static_cast<const T*>(in[0]);
   const auto* y = static_cast<const T*>(in[1]);
-  for (std::int64_t i = 0; i < n; ++i) z[i] = F{}(Storage<T>::load(x[i]), Storage<T>::load(y[i]));
+  for (std::int64_t i = 0; i < n; ++i) z[i] = F{}(x[i], y[i]);
 }
 template <class F>
-constexpr TileRow kCompareTiles = tile_row([]<class T>() -> TileFn { return compare_tile<T, F>; });
+constexpr TileRow kCompareTiles = tile_row([]<class T>() -> TileFn {
+  if constexpr (kIsShortFloat<T>) {
+    return short_tile<compare_tile<float, F>, 2, T, false>;
+  } else {
+    return compare_tile<T, F>;
+  }
+});
 
 TileFn compare_kernel(ops::Comparison direction, DType t) {
   const auto i = static_cast<std::size_t>(t);
@@ -84,7 +89,13 @@ template <class From, class To>
 void convert_tile(void* out, const void* const* in, std::int64_t n, const void*) {
   auto* y = static_cast<To*>(out);
   const auto* x = static_cast<const From*>(in[0]);
-  for (std::int64_t i = 0; i < n; ++i) y[i] = ops::convert_element<To>(x[i]);
+  if constexpr (std::is_same_v<From, float> && kIsShortFloat<To>) {
+    narrow_all(y, x, n);
+  } else if constexpr (std::is_same_v<To, float> && kIsShortFloat<From>) {
+    widen_all(y, x, n);
+  } else {
+    for (std::int64_t i = 0; i < n; ++i) y[i] = ops::convert_element<To>(x[i]);
+  }
 }
 template <class From>
 constexpr TileRow kConvertTiles =
@@ -96,22 +107,30 @@ void clamp_tile(void* out, const void* const* in, std::int64_t n, const void*) {
   const auto* lo = static_cast<const T*>(in[0]);
   const auto* x = static_cast<const T*>(in[1]);
   const auto* hi = static_cast<const T*>(in[2]);
-  for (std::int64_t i = 0; i < n; ++i) {
-    const auto least = ops::Max::eval(Storage<T>::load(x[i]), Storage<T>::load(lo[i]));
-    y[i] = Storage<T>::store(ops::Min::eval(least, Storage<T>::load(hi[i])));
-  }
+  for (std::int64_t i = 0; i < n; ++i) y[i] = ops::Min::eval(ops::Max::eval(x[i], lo[i]), hi[i]);
 }
-constexpr TileRow kClampTiles = tile_row([]<class T>() -> TileFn { return clamp_tile<T>; });
+constexpr TileRow kClampTiles = tile_row([]<class T>() -> TileFn {
+  if constexpr (kIsShortFloat<T>) {
+    return short_tile<clamp_tile<float>, 3, T>;
+  } else {
+    return clamp_tile<T>;
+  }
+});
 
 template <class T>
 void is_finite_tile(void* out, const void* const* in, std::int64_t n, const void*) {
   auto* y = static_cast<bool*>(out);
   const auto* x = static_cast<const T*>(in[0]);
-  for (std::int64_t i = 0; i < n; ++i) y[i] = std::isfinite(Storage<T>::load(x[i]));
+  for (std::int64_t i = 0; i < n; ++i) y[i] = std::isfinite(x[i]);
 }
 constexpr TileRow kIsFiniteTiles = tile_row([]<class T>() -> TileFn {
-  if constexpr (std::is_floating_point_v<ComputeType<T>>) return is_finite_tile<T>;
-  return nullptr;
+  if constexpr (kIsShortFloat<T>) {
+    return short_tile<is_finite_tile<float>, 1, T, false>;
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return is_finite_tile<T>;
+  } else {
+    return nullptr;
+  }
 });
 
 template <class T>
@@ -121,17 +140,22 @@ void integer_pow_tile(void* out, const void* const* in, std::int64_t n, const vo
   const std::int64_t exponent = static_cast<const ops::IntegerPowAttrs*>(data)->exponent;
   const auto power = static_cast<std::uint64_t>(exponent < 0 ? -exponent : exponent);
   for (std::int64_t i = 0; i < n; ++i) {
-    const auto p = ops::integer_power(Storage<T>::load(x[i]), power);
-    if constexpr (std::floating_point<ComputeType<T>>) {
-      y[i] = Storage<T>::store(exponent < 0 ? 1 / p : p);
+    const T p = ops::integer_power(x[i], power);
+    if constexpr (std::floating_point<T>) {
+      y[i] = exponent < 0 ? 1 / p : p;
     } else {
       y[i] = p;
     }
   }
 }
 constexpr TileRow kIntegerPowTiles = tile_row([]<class T>() -> TileFn {
-  if constexpr (!std::is_same_v<T, bool>) return integer_pow_tile<T>;
-  return nullptr;
+  if constexpr (kIsShortFloat<T>) {
+    return short_tile<integer_pow_tile<float>, 1, T>;
+  } else if constexpr (ops::Number<T>) {
+    return integer_pow_tile<T>;
+  } else {
+    return nullptr;
+  }
 });
 
 }  // namespace
@@ -143,7 +167,7 @@ TileKernel find_tile(const ir::OpDef& op, const ir::Attr* attr, std::span<const 
   }
   if (is_complex(out) || in.empty()) return {};
   const auto first = static_cast<std::size_t>(in[0]);
-  if (const TileRow* row = math_tiles(op); row && (*row)[first]) return {(*row)[first]};
+  if (const TileRow* row = kernel_tiles(op); row && (*row)[first]) return {(*row)[first]};
   if (const TileRow* row = unary_tiles(op)) return {(*row)[first]};
   if (const TileRow* row = binary_tiles(op)) return {(*row)[first]};
   switch (static_cast<OpId>(op.id)) {

@@ -25,6 +25,9 @@ void Lowering::region_node(Scope& s, const ir::Node& n, NodeCall& call) {
       return while_loop(n, call, s);
     case ir::RegionKind::scan:
       return scan(n, call, s);
+    case ir::RegionKind::manual:
+      refuse_op(n.op(), "several devices run it", "print the function that each of them runs",
+                n.origin());
     default:
       return call_node(n, call, s);
   }

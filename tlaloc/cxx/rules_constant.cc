@@ -94,6 +94,7 @@ const Rule kRules[] = {
     {.op = &ops::rows::DimValue, .node = lower_dim_value},
     {.op = &ops::rows::OptimizationBarrier, .node = lower_barrier, .reads = Reads::once},
     {.op = &ops::rows::StopGradient, .node = lower_barrier, .reads = Reads::once},
+    {.op = &ops::rows::ShardingConstraint, .node = lower_barrier, .reads = Reads::once},
 };
 
 }  // namespace

@@ -229,6 +229,7 @@ std::vector<TensorRow> make_rows() {
   r.push_back({&rows::DimValue, print_dim_value});
   r.push_back({&rows::OptimizationBarrier, print_same});
   r.push_back({&rows::StopGradient, print_same});
+  r.push_back({&rows::ShardingConstraint, print_same});
   return r;
 }
 

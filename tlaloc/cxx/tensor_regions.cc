@@ -78,6 +78,8 @@ void TensorLowering::region(const ir::Node& n, TensorCall& c, ir::DimMap& dims) 
       return while_loop(n, c, dims);
     case ir::RegionKind::scan:
       return scan(n, c, dims);
+    case ir::RegionKind::manual:
+      refuse(n, "several devices run it");
     default:
       return call(n, c, dims);
   }

@@ -5,24 +5,13 @@
 
 #include "tlaloc/interp/machine.h"
 #include "tlaloc/runtime/arguments.h"
+#include "tlaloc/runtime/calls.h"
 #include "tlaloc/runtime/prologue.h"
 
 namespace tlaloc::interp {
 namespace {
 
 using namespace runtime;  // NOLINT: this file is one of its implementations
-
-HostArray on_host(const Buffer& b, bool donated) {
-  if (!b.device().is_host()) {
-    throw UserError(
-        {"TL-BUFFER-002",
-         "interp",
-         "a buffer lies on " + b.device().text() + ", the interpreter computes on the host",
-         "use Buffer::to_host",
-         {}});
-  }
-  return donated ? b.donate_host() : b.to_host();
-}
 
 /// A compiled graph, shared by an executable and what is bound of it.
 struct Compiled {
@@ -36,24 +25,15 @@ struct Compiled {
 class InterpBound final : public Bound {
  public:
   InterpBound(std::shared_ptr<const Compiled> c, std::map<std::size_t, Buffer> params)
-      : compiled_(std::move(c)), all_(compiled_->graph->param_count()) {
+      : compiled_(std::move(c)),
+        all_(compiled_->graph->param_count()),
+        inputs_(unbound_params(compiled_->signature, params)) {
     std::vector<bool> bound(all_.size());
     Arrays args;
     for (auto& [k, buffer] : params) {
-      if (k >= all_.size()) {
-        throw UserError({"TL-BIND-001",
-                         compiled_->signature.name,
-                         "there is no argument " + std::to_string(k) + " to bind",
-                         "",
-                         {}});
-      }
-      check_alias_of_bound(compiled_->signature, k);
       bound[k] = true;
-      all_[k] = on_host(buffer, false);
+      all_[k] = on_host("interp", buffer, false);
       args.push_back(all_[k]);
-    }
-    for (std::size_t k = 0; k < all_.size(); ++k) {
-      if (!bound[k]) inputs_.push_back(k);
     }
     if (params.empty()) return;
     split_ = split_prologue(*compiled_->graph, bound);
@@ -68,13 +48,13 @@ class InterpBound final : public Bound {
 
   RunResult run(std::vector<Buffer> buffers, const RunOptions& options) const override {
     const Signature& signature = compiled_->signature;
-    check_run(signature, inputs_, buffers.size(), options);
+    check_run(signature, inputs_, buffers.size(), options.donate);
     std::vector<const void*> memory(signature.aliases.empty() ? 0 : all_.size());
     Arrays args;
     args.reserve(buffers.size());
     for (std::size_t i = 0; i < buffers.size(); ++i) {
       const bool donated = !options.donate.empty() && options.donate[i];
-      args.push_back(on_host(buffers[i], donated));
+      args.push_back(on_host("interp", buffers[i], donated));
       if (!memory.empty()) memory[inputs_[i]] = args.back().data();
     }
     buffers.clear();

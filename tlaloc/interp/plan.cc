@@ -5,6 +5,7 @@
 #include "tlaloc/ir/region_ops.h"
 #include "tlaloc/ops/quant_blocks.h"
 #include "tlaloc/ops/rows.h"
+#include "tlaloc/transform/one_device.h"
 
 namespace tlaloc::interp {
 namespace {
@@ -157,7 +158,8 @@ void place_checks(Plan& p) {
 
 }  // namespace
 
-Program::Program(const Graph& g) : entry_(plan(g)) {}
+Program::Program(const Graph& g)
+    : local_(transform::on_one_device(g)), entry_(plan(local_ ? *local_ : g)) {}
 
 const Plan* Program::plan(const Graph& g) {
   if (auto it = plans_.find(&g); it != plans_.end()) return it->second.get();

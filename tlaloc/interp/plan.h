@@ -52,7 +52,7 @@ struct Plan {
 };
 
 /// The plans of a graph and of all graphs inside it. Immutable: one program may run in many threads
-/// at once. The graph must outlive it.
+/// at once. The graph must outlive it. One device does the work of a whole mesh.
 class Program {
  public:
   explicit Program(const ir::Graph& g);
@@ -60,6 +60,7 @@ class Program {
 
  private:
   const Plan* plan(const ir::Graph& g);
+  ir::GraphRef local_;  // where the program is over a mesh
   std::unordered_map<const ir::Graph*, std::unique_ptr<Plan>> plans_;
   const Plan* entry_;
 };

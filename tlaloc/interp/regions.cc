@@ -1,4 +1,4 @@
-// The four ops with regions.
+// The ops with regions, but for those over meshes.
 #include <algorithm>
 #include <cstring>
 #include <utility>

@@ -1,5 +1,8 @@
 #include "tlaloc/io/recognize.h"
 
+#include <filesystem>
+#include <fstream>
+
 #include "tlaloc/io/gguf_format.h"
 
 namespace tlaloc::io {
@@ -21,6 +24,16 @@ Recognized recognize(std::span<const std::byte> file) {
     return {"a safetensors file", "open it as safetensors"};
   }
   return {};
+}
+
+bool is_gguf(const std::string& path) {
+  if (path.ends_with(".gguf")) return true;
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return false;
+  std::ifstream file(path, std::ios::binary);
+  std::string start(kGgufMagic.size(), '\0');
+  file.read(start.data(), static_cast<std::streamsize>(start.size()));
+  return file && start == kGgufMagic;
 }
 
 }  // namespace tlaloc::io

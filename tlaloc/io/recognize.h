@@ -1,8 +1,9 @@
-// What a file is that is not what it was taken for.
+// What a file is, by how it starts.
 #pragma once
 
 #include <cstddef>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace tlaloc::io {
@@ -13,5 +14,9 @@ struct Recognized {
 };
 /// By how a file starts: what checkpoints are saved as, and what downloads leave in their place.
 Recognized recognize(std::span<const std::byte> file);
+
+/// By what the file has, not by its name alone: caches name files by their hashes. One that can't
+/// be read is none, unless its name says so.
+bool is_gguf(const std::string& path);
 
 }  // namespace tlaloc::io

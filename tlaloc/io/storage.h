@@ -8,6 +8,10 @@
 
 #include "tlaloc/base/dtype.h"
 
+namespace tlaloc {
+struct BlockFormat;
+}
+
 namespace tlaloc::io {
 
 enum class Storage : std::uint8_t {
@@ -69,6 +73,8 @@ std::string_view name(Storage storage);
 std::int64_t block_elements(Storage storage);
 /// Bytes that they take.
 std::int64_t block_bytes(Storage storage);
+/// nullptr where none is known: of elements that are no blocks, and of blocks without a decoder.
+const BlockFormat* block_format(Storage storage);
 /// The element type of the same bits, where there is one.
 std::optional<DType> dtype_of_storage(Storage storage);
 /// Nothing for c128, which no file format here has.

@@ -137,8 +137,8 @@ struct Traits {
   bool cheap = false;        ///< a residual policy prefers computing it again to keeping it
 };
 
-/// The four ops with regions are known to every transform by their kind.
-enum class RegionKind : std::uint8_t { none, branch, loop, scan, call };
+/// The five ops with regions are known to every transform by their kind.
+enum class RegionKind : std::uint8_t { none, branch, loop, scan, call, manual };
 
 struct OpDef {
   const char* name;

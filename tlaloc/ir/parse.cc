@@ -203,7 +203,7 @@ class GraphParser {
 
   const OpDef* find_op(std::string_view name) const {
     if (const OpDef* op = find_op_ ? find_op_(name) : nullptr) return op;
-    for (const OpDef* op : {&kIf, &kWhile, &kScan, &kCall}) {
+    for (const OpDef* op : {&kIf, &kWhile, &kScan, &kCall, &kManual}) {
       if (op->name == name) return op;
     }
     return nullptr;

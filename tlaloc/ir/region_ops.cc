@@ -70,6 +70,14 @@ constinit const OpDef kScan =
     region_op<ScanAttrs>("scan", "Runs its body once per element of xs.", 2, RegionKind::scan);
 constinit const OpDef kCall =
     region_op<CallAttrs>("call", "Calls a graph by name.", 3, RegionKind::call);
+constinit const OpDef kManual = region_op<ManualAttrs>(
+    "manual_computation", "Runs its body on each device of a mesh.", 4, RegionKind::manual);
+
+std::int64_t ManualAttrs::devices() const {
+  std::int64_t n = 1;
+  for (const std::string& axis : axes) n *= mesh.size_of(axis);
+  return n;
+}
 
 std::span<const std::string_view> region_names(const OpDef& op, const Attr* attr) {
   static constexpr std::array<std::string_view, 2> kIfNames{"then", "else"};
@@ -85,6 +93,8 @@ std::span<const std::string_view> region_names(const OpDef& op, const Attr* attr
     case RegionKind::loop:
       return kWhileNames;
     case RegionKind::scan:
+      return std::span(kWhileNames).last(1);
+    case RegionKind::manual:
       return std::span(kWhileNames).last(1);
     case RegionKind::call:
       break;
@@ -198,6 +208,22 @@ Vals call_graph(CallAttrs attrs, GraphRef g, std::span<const Val> args) {
   for (Type t : g->result_types()) types.push_back(t.substitute(map));
   Region region = make_region(std::move(g), map);
   return emit_call(std::move(attrs), args, {std::move(region)}, types, std::move(bound)).out;
+}
+
+Vals emit_manual(ManualAttrs attrs, std::span<const Val> args, GraphRef body, const DimMap& map) {
+  std::vector<Type> types;
+  for (std::size_t k = 0; k < body->results().size(); ++k) {
+    const Type local = body->type(body->results()[k]).substitute(map);
+    std::vector<Dim> shape(local.shape().begin(), local.shape().end());
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+      shape[i] = shape[i] * attrs.out[k].parts(attrs.mesh, i);
+    }
+    types.push_back(local.with_shape(shape));
+  }
+  return Builder::current()
+      .emit_region(kManual, make_attr(std::move(attrs)), args, types,
+                   {make_region(std::move(body), map)})
+      .out;
 }
 
 GraphRef with_signature(const Graph& g, std::span<const ParamSpec> params,

@@ -1,4 +1,4 @@
-// The four ops with regions. A region is a closed graph whose params are all it reads.
+// The five ops with regions. A region is a closed graph whose params are all it reads.
 //
 //   if    (pred, args…)                 regions then, else: args… -> results…
 //   while (invariants…, carries…)       regions cond: inv, c -> bool;  body: inv, c -> c, ys…
@@ -6,6 +6,8 @@
 //         each group of appended ys.
 //   scan  (invariants…, carries…, xs…)  region body: inv, c, x -> c, ys…
 //   call  (args…)                       region callee; derivative graphs after it, see CallKind
+//   manual_computation (args…)          region body, which every device of a mesh runs on its own
+//         part of the args; the results are put together of all devices' ones
 #pragma once
 
 #include <array>
@@ -16,10 +18,11 @@
 #include <vector>
 
 #include "tlaloc/ir/builder.h"
+#include "tlaloc/ir/sharding.h"
 
 namespace tlaloc::ir {
 
-extern const OpDef kIf, kWhile, kScan, kCall;
+extern const OpDef kIf, kWhile, kScan, kCall, kManual;
 
 /// How the per-iteration values of one loop output are laid out.
 struct Append {
@@ -117,6 +120,18 @@ struct CallAttrs {
   }
 };
 
+struct ManualAttrs {
+  Mesh mesh;
+  std::vector<std::string> axes;   ///< those that the body knows of, in the mesh's order
+  std::vector<ShardSpec> in, out;  ///< by operand and result
+  static constexpr auto fields() {
+    return std::tuple(field("mesh", &ManualAttrs::mesh), field("axes", &ManualAttrs::axes),
+                      field("in", &ManualAttrs::in), field("out", &ManualAttrs::out));
+  }
+  /// How many devices run the body, along the manual axes.
+  std::int64_t devices() const;
+};
+
 /// What the regions of a node of this op and these attributes are called in text, in order; none
 /// for an op without.
 std::span<const std::string_view> region_names(const OpDef& op, const Attr* attr);
@@ -158,6 +173,9 @@ Builder::NodeResult emit_call(CallAttrs attrs, std::span<const Val> args,
                               std::vector<Symbol> bound = {});
 /// A call of a graph without derivative graphs: entry dims from the arguments' shapes.
 Vals call_graph(CallAttrs attrs, GraphRef g, std::span<const Val> args);
+
+/// Result types: the body's, with cut dimensions as large as all parts of them.
+Vals emit_manual(ManualAttrs attrs, std::span<const Val> args, GraphRef body, const DimMap& map);
 
 /// A graph with the same nodes and other params and results. `params`: indices into the old ones,
 /// or kNoNode with a type for a new, unused param.

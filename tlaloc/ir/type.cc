@@ -6,16 +6,21 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "tlaloc/base/block_formats.h"
+
 namespace tlaloc::ir {
 
 const Encoding* find_encoding(std::string_view name) {
-  // GGUF's block formats: elements and bytes per block as in the ggml file specification.
-  static const std::array<Encoding, 6> kEncodings{{{"q4_0", 32, 18},
-                                                   {"q4_1", 32, 20},
-                                                   {"q5_0", 32, 22},
-                                                   {"q5_1", 32, 24},
-                                                   {"q8_0", 32, 34},
-                                                   {"q8_32", 32, 36}}};
+  static const auto kEncodings = [] {
+    constexpr std::array kNames{"q4_0", "q4_1", "q5_0", "q5_1", "q8_0",   "q8_32", "q2_k",
+                                "q3_k", "q4_k", "q5_k", "q6_k", "iq4_nl", "iq4_xs"};
+    std::array<Encoding, kNames.size()> encodings;
+    for (std::size_t i = 0; i < kNames.size(); ++i) {
+      const BlockFormat& f = *find_block_format(kNames[i]);
+      encodings[i] = {kNames[i], f.elements, f.bytes};
+    }
+    return encodings;
+  }();
   for (const Encoding& e : kEncodings) {
     if (e.name == name) return &e;
   }

@@ -433,6 +433,35 @@ void verify_call(const CheckedNode& c) {
   }
 }
 
+// ---- manual_computation ----
+
+void verify_manual(const CheckedNode& c) {
+  const auto& a = attrs_of<ManualAttrs>(c);
+  check_regions(c);
+  const std::size_t n_in = c.node.operands().size(), n_out = c.node.result_count();
+  c.check(a.in.size() == n_in && a.out.size() == n_out, "one sharding per operand and per result");
+  const auto well = [&](const std::string& wrong) {
+    if (!wrong.empty()) c.fail(wrong);
+  };
+  well(manual_axes_problem(a.mesh, a.axes));
+  const Side body(c, 0);
+  body.check_counts(n_in, n_out);
+  body.no_result_dims();
+  auto match = [&](Type local, Type whole, const ShardSpec& spec, const std::string& what) {
+    well(spec_problem(a.mesh, a.axes, spec, whole.rank()));
+    std::vector<Dim> shape(local.shape().begin(), local.shape().end());
+    if (local.rank() != whole.rank()) body.mismatch(local, whole, what);
+    for (std::size_t i = 0; i < shape.size(); ++i) shape[i] = shape[i] * spec.parts(a.mesh, i);
+    body.match(local.with_shape(shape), whole, what);
+  };
+  for (std::size_t k = 0; k < n_in; ++k) {
+    match(body.param(k), operand(c, k), a.in[k], nth("operand", k));
+  }
+  for (std::size_t k = 0; k < n_out; ++k) {
+    match(body.result(k), c.node.result_types()[k], a.out[k], nth("result", k));
+  }
+}
+
 }  // namespace
 
 void verify_regions(const CheckedNode& c) {
@@ -447,6 +476,8 @@ void verify_regions(const CheckedNode& c) {
       return verify_scan(c);
     case RegionKind::call:
       return verify_call(c);
+    case RegionKind::manual:
+      return verify_manual(c);
   }
 }
 

@@ -8,6 +8,7 @@
 #include "tlaloc/cpu/ahead.h"
 #include "tlaloc/lang/closure_constants.h"
 #include "tlaloc/lang/leaves.h"
+#include "tlaloc/lang/param_names.h"
 
 namespace tlaloc {
 void AheadCode::write(const std::string& object_path, const std::string& header_path) const {
@@ -16,24 +17,6 @@ void AheadCode::write(const std::string& object_path, const std::string& header_
 }
 
 namespace core {
-namespace {
-
-/// "m_w1", "x": the argument where it is named, then the field.
-std::vector<std::string> param_names(const Leaves& args, const AheadOptions& options) {
-  const Leaves::Data& d = args.data();
-  std::vector<std::string> names(d.values.size());
-  for (std::size_t k = 0; k < d.argument_begin.size(); ++k) {
-    const auto argument = static_cast<int>(k);
-    for (int i = args.argument_begin(argument); i < args.argument_end(argument); ++i) {
-      const std::string field = d.path_text(usize(i));
-      const std::string name = k < options.arguments.size() ? options.arguments[k] : "";
-      names[usize(i)] = name + (name.empty() || field.empty() ? "" : "_") + field;
-    }
-  }
-  return names;
-}
-
-}  // namespace
 
 AheadCode compile_ahead(const Function& f, const Leaves& args, const AheadOptions& options,
                         Where where) {
@@ -54,7 +37,9 @@ AheadCode compile_ahead(const Function& f, const Leaves& args, const AheadOption
     }
     cpu::AheadCode code = cpu::compile_ahead(
         transform::dce(with_constants(c, std::numeric_limits<std::int64_t>::max())),
-        {.function = options.function, .cpu = options.cpu, .params = param_names(args, options)});
+        {.function = options.function,
+         .cpu = options.cpu,
+         .params = param_names(args, options.arguments)});
     return AheadCode{std::move(code.object), std::move(code.header)};
   });
 }

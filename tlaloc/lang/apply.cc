@@ -115,7 +115,7 @@ EagerRun compiled(const OpCall& call, const void* site, std::span<const Ref> ope
 std::vector<HostArray> run(const Eager& eager, std::span<const Ref> operands) {
   std::vector<const HostArray*> inputs;
   inputs.reserve(operands.size());
-  for (const Ref& x : operands) inputs.push_back(&node(x).array);
+  for (const Ref& x : operands) inputs.push_back(&node(x).array());
   runtime::RunOptions options;
   options.check_nan = nan_mode();
   return eager.run->run_host(inputs, options);

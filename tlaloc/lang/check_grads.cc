@@ -42,7 +42,7 @@ void append(std::vector<Ref>& out, std::span<const Ref> values, const Mask& mask
 }
 
 double dot(const Ref& a, const Ref& b) {
-  const HostArray &x = node(a).array, &y = node(b).array;
+  const HostArray &x = node(a).array(), &y = node(b).array();
   double sum = 0;
   for (std::int64_t i = 0; i < x.size(); ++i) sum += x.element(i) * y.element(i);
   return sum;
@@ -53,7 +53,7 @@ double dot(std::span<const Ref> a, std::span<const Ref> b) {
   return sum;
 }
 Ref from_doubles(const Ref& like, const std::function<double(std::int64_t)>& element) {
-  HostArray y = HostArray::uninitialized(dtype(like), node(like).array.extents());
+  HostArray y = HostArray::uninitialized(dtype(like), node(like).array().extents());
   dispatch(y.dtype(), [&]<class T>(TypeTag<T>) {
     T* p = static_cast<T*>(y.mutable_data());
     for (std::int64_t i = 0; i < y.size(); ++i) p[i] = ops::convert_element<T>(element(i));
@@ -169,7 +169,7 @@ class Checker {
   }
   void compare_value(const Ref& got, const Ref& expected, const std::vector<Ref>& at,
                      const std::string& mode) const {
-    const HostArray &a = node(got).array, &b = node(expected).array;
+    const HostArray &a = node(got).array(), &b = node(expected).array();
     for (std::int64_t i = 0; i < b.size(); ++i) {
       const double x = a.element(i), y = b.element(i);
       if (x == y || agree(x, y, at)) continue;  // equal infinities have no difference
@@ -206,7 +206,7 @@ class Checker {
       std::vector<Ref> x = at;
       for (std::size_t k = 0; k < at.size(); ++k) {
         if (!mask[k]) continue;
-        const HostArray &a = node(at[k]).array, &d = node(v[k]).array;
+        const HostArray &a = node(at[k]).array(), &d = node(v[k]).array();
         x[k] = from_doubles(at[k],
                             [&](std::int64_t i) { return a.element(i) + sign * h * d.element(i); });
       }

@@ -89,7 +89,7 @@ CallResult call_graph(const OpCall& call, const ir::GraphRef& g, std::span<const
     if (captures.lifted.empty() && !any_traced(args) && !any_traced(captures.captured)) {
       std::vector<HostArray> arrays;
       const auto add = [&](std::span<const Ref> xs) {
-        for (const Ref& x : xs) arrays.push_back(node(x).array);
+        for (const Ref& x : xs) arrays.push_back(node(x).array());
       };
       add(args.first(captures_at));
       add(captures.captured);
@@ -127,7 +127,10 @@ std::vector<Ref> call_closure(const OpCall& call, const Closure& c, const ir::Gr
 Ref zeros_like(const Ref& x) {
   const Node& n = node(x);
   if (n.traced()) return make_traced(ops::zeros_like(as_val(x)), n.labels);
-  return make_concrete(HostArray(n.array.dtype(), n.array.extents()), n.labels);
+  if (const auto& there = n.device()) {
+    return make_concrete(HostArray(there->buffer().dtype(), there->buffer().extents()), n.labels);
+  }
+  return make_concrete(HostArray(n.array().dtype(), n.array().extents()), n.labels);
 }
 
 }  // namespace tlaloc::core

@@ -2,8 +2,8 @@
 //
 // A program is written for one device: every device runs it on its own values, and a collective is
 // where they meet. Derivatives are those of the map from all devices' operands to all devices'
-// results. There is one device for now: a run over more is refused (TL-MESH-001), types and
-// derivatives are decided for any number. Errors: TL-AXIS-004 (no MeshAxis), TL-DTYPE-003 (bool),
+// results. Axes of several devices are for manual computations (mesh.h); elsewhere a run over more
+// than one device is refused (TL-MESH-001). Errors: TL-AXIS-004 (no MeshAxis), TL-DTYPE-003 (bool),
 // TL-TYPE-002.
 #pragma once
 

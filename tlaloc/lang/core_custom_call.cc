@@ -35,7 +35,7 @@ void register_custom_call(std::string name, Leaves params,
     f(with_values(params, std::move(values)), out);
     require_values(out, name.c_str());
     std::vector<HostArray> results;
-    for (const Ref& r : out.data().values) results.push_back(node(r).array);
+    for (const Ref& r : out.data().values) results.push_back(node(r).array());
     return results;
   };
   ops::register_custom_call(std::move(name), std::move(eval));

@@ -66,7 +66,7 @@ Leaves folded(
         ir::Vals starts;
         std::size_t next = n;
         for (const Ref& start : init.data().values) {
-          starts.push_back(is_traced(start) ? in[next++] : ops::constant(node(start).array));
+          starts.push_back(is_traced(start) ? in[next++] : ops::constant(node(start).array()));
         }
         return emit(in.first(n), starts);
       }));

@@ -33,9 +33,9 @@ void require_in_range(const OpCall& call, const Ref& x, int axis, const Ref& ind
   const Dim size = node(x).type.dim(axis);
   if (n.traced() || !size.is_constant()) return;
   const std::int64_t limit = size.constant();
-  const bool is_signed = is_signed_integer(n.array.dtype());
-  for (std::int64_t k = 0; k < n.array.size(); ++k) {
-    const std::int64_t i = n.array.element_int(k);
+  const bool is_signed = is_signed_integer(n.array().dtype());
+  for (std::int64_t k = 0; k < n.array().size(); ++k) {
+    const std::int64_t i = n.array().element_int(k);
     if (i < limit && i >= (is_signed ? -limit : 0)) continue;
     throw UserError(
         {"TL-INDEX-001", call.name,

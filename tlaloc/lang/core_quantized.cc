@@ -13,7 +13,8 @@ namespace tlaloc::core {
 namespace {
 
 const ir::Encoding& encoding_of(QuantFormat format) {
-  constexpr const char* kNames[]{"q4_0", "q4_1", "q5_0", "q5_1", "q8_0", "q8_32"};
+  constexpr const char* kNames[]{"q4_0", "q4_1", "q5_0", "q5_1", "q8_0",   "q8_32", "q2_k",
+                                 "q3_k", "q4_k", "q5_k", "q6_k", "iq4_nl", "iq4_xs"};
   static_assert(std::size(kNames) == static_cast<std::size_t>(QuantFormat::count));
   return *ir::find_encoding(kNames[static_cast<std::size_t>(format)]);
 }
@@ -65,7 +66,7 @@ std::span<const std::uint8_t> quantized_bytes(const Ref& w, Where where) {
                      "the value of " + describe(w) + " is not known while tracing",
                      "read it outside of the traced function", user_place(where)});
   }
-  return {static_cast<const std::uint8_t*>(n.array.data()), n.array.bytes()};
+  return {static_cast<const std::uint8_t*>(n.array().data()), n.array().bytes()};
 }
 
 Ref dequantize(const Ref& w, AxesSpec axes, Where where) {

@@ -8,10 +8,27 @@
 
 namespace tlaloc {
 
-/// How weights are stored: GGUF's blocks of 32 neighbours along the last axis. A block of q8_0 is
+/// How weights are stored: GGUF's blocks of neighbours along the last axis. A block of q8_0 is
 /// an f16 scale d and 32 signed bytes; q8_32 has an f32 scale. q4 and q5 have 4 and 5 bits per
 /// element: (q - 8) d and (q - 16) d in version 0, q d + m with an f16 minimum m in version 1.
-enum class QuantFormat : std::uint8_t { q4_0, q4_1, q5_0, q5_1, q8_0, q8_32, count };
+/// Those of k have 2 to 6 bits, in blocks of 256 whose parts have scales of their own; iq4 has 4
+/// bits that stand for values of a table, in blocks of 32 (nl) and 256 (xs).
+enum class QuantFormat : std::uint8_t {
+  q4_0,
+  q4_1,
+  q5_0,
+  q5_1,
+  q8_0,
+  q8_32,
+  q2_k,
+  q3_k,
+  q4_k,
+  q5_k,
+  q6_k,
+  iq4_nl,
+  iq4_xs,
+  count
+};
 
 /// How the dense operand of quant_matmul enters the product.
 enum class QuantActivation : std::uint8_t {

@@ -34,7 +34,7 @@ const Node& concrete(const Ref& x, const char* op, Where where) {
 
 const Node& one_element(const Ref& x, const char* op, Where where) {
   const Node& n = concrete(x, op, where);
-  if (n.array.size() != 1) {
+  if (n.array().size() != 1) {
     fail("TL-RANK-001", op, describe(x) + " does not hold exactly one element",
          "reduce or index it first", where);
   }
@@ -190,7 +190,7 @@ AxisSpec axis(const Ref& x, int axis) {
   return spec;
 }
 
-const void* data(const Ref& x, Where where) { return concrete(x, "data", where).array.data(); }
+const void* data(const Ref& x, Where where) { return concrete(x, "data", where).array().data(); }
 std::int64_t size(const Ref& x, Where where) {
   const Node& n = with_place(where, [&]() -> const Node& { return node(x); });
   const ir::Dim d = n.type.elements();
@@ -200,9 +200,9 @@ std::int64_t size(const Ref& x, Where where) {
   }
   return d.constant();
 }
-double item(const Ref& x, Where where) { return one_element(x, "item", where).array.element(0); }
+double item(const Ref& x, Where where) { return one_element(x, "item", where).array().element(0); }
 std::int64_t item_int(const Ref& x, Where where) {
-  return one_element(x, "item", where).array.element_int(0);
+  return one_element(x, "item", where).array().element_int(0);
 }
 
 Ref check(const Ref& x, DType dtype, AxesSpec axes, Where where) {

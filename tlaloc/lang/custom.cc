@@ -321,7 +321,7 @@ Ref constant(const Ref& x) {
   if (n.traced() || n.baked) return x;
   auto* baked = new Node;
   Ref r(baked);
-  baked->array = n.array;
+  baked->share(n);
   baked->type = n.type;
   baked->labels = n.labels;
   baked->baked = true;

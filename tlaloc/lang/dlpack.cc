@@ -70,7 +70,7 @@ M* export_array(HostArray array) {
 
 const HostArray& concrete(const core::Ref& x, core::Where where) {
   core::data(x, where);  // refuses a value of a trace
-  return core::node(x).array;
+  return core::node(x).array();
 }
 
 /// Row-major without gaps. An axis of one element may have any stride.

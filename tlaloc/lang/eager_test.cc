@@ -25,7 +25,7 @@ using Op = std::function<Ref()>;
 const Where kHere = Where::current();
 
 /// Shape and elements.
-std::string text(const Ref& x) { return to_string(node(x).array); }
+std::string text(const Ref& x) { return to_string(node(x).array()); }
 
 std::vector<AxisSpec> dims(std::vector<std::int64_t> sizes) {
   std::vector<AxisSpec> r;
@@ -150,7 +150,7 @@ std::vector<std::vector<Op>> operations() {
 
 /// Whether they differ by more than two back ends do.
 bool differ(const Ref& a, const Ref& b) {
-  const HostArray &x = node(a).array, &y = node(b).array;
+  const HostArray &x = node(a).array(), &y = node(b).array();
   if (x.dtype() != y.dtype() || x.extents() != y.extents()) return true;
   for (std::int64_t i = 0; i < x.size(); ++i) {
     const double u = x.element(i), v = y.element(i);

@@ -38,9 +38,9 @@ void tell(Explanation e);
 
 /// Runs f on these arguments, compiled, and says how: which operations share a kernel, with their
 /// lines; what each kernel reads, writes and takes; where values lie; and why f was traced, each
-/// time. A function that jit made is looked at as it is: of one that was traced already, operators
-/// have no line. f runs several times, unless it has effects. Errors: as jit; TL-BACKEND-001 (in a
-/// scope of check_nan, or within another trace).
+/// time, and on a device for which sizes it was compiled. A function that jit made is looked at as
+/// it is: of one that was traced already, operators have no line. f runs several times, unless it
+/// has effects. Errors: as jit; TL-BACKEND-001 (in a scope of check_nan, or within another trace).
 template <class F, class... A, auto Why = detail::kTransform<detail::JitPolicy, F>>
   requires(sizeof...(A) > 0)
 Explanation explain(F f, const A&... args) {
@@ -48,13 +48,13 @@ Explanation explain(F f, const A&... args) {
   if constexpr (requires { requires std::is_same_v<typename F::StateType, core::JitCache>; }) {
     static_cast<void>(f(args...));
     Explanation e = scope.take();
-    e.traces = {core::explain(f.state())};
+    e.traces.insert(e.traces.begin(), core::explain(f.state()));
     return e;
   } else {
     const auto jitted = jit(std::move(f));
     static_cast<void>(jitted(args...));
     Explanation e = scope.take();
-    e.traces = {core::explain(jitted.state())};
+    e.traces.insert(e.traces.begin(), core::explain(jitted.state()));
     return e;
   }
 }

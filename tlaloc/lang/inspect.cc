@@ -10,7 +10,7 @@ std::string value_text(const Ref& x) {
   if (!x) return "(empty)";
   const Node& n = node(x);
   if (n.traced()) return describe(x) + " (traced)";
-  return array_text(n.array, ArrayLayout::lines);
+  return array_text(n.array(), ArrayLayout::lines);
 }
 
 std::string graph_text(const Function& f, const Leaves& args, Where where) {

@@ -144,43 +144,77 @@ struct Compiled {
     std::call_once(once_, [&] {
       std::map<std::size_t, runtime::Buffer> bound;
       for (std::size_t k = 0; k < closure.captures.captured.size(); ++k) {
-        bound.emplace(closure.argument_count() + k,
-                      backend.upload(node(closure.captures.captured[k]).array));
+        bound.emplace(closure.argument_count() + k, buffer_of(node(closure.captures.captured[k])));
       }
       bound_ = backend.compile(closure.graph)->bind(std::move(bound));
+      there_ = !backend.devices().front().is_host();
     });
-    std::vector<const HostArray*> inputs;
-    inputs.reserve(args.data().values.size());
-    for (const Ref& x : args.data().values) inputs.push_back(&node(x).array);
-    runtime::RunOptions options;
-    options.check_nan = nan_mode();
-    if (explaining()) tell(bound_->explain({.inputs = inputs, .dims = {}}));
-    return with_values(closure.results,
-                       as_refs(*closure.graph, bound_->run_host(inputs, options, donated(args)),
-                               closure.result_labels));
+    if (explaining()) tell(bound_->explain({.inputs = arrays_of(args), .dims = {}}));
+    return there_ ? run_there(args) : run_here(args);
   }
 
  private:
-  /// By leaf, the array of one that the call has to itself; null for another one. Empty: none.
-  static std::vector<HostArray*> donated(const Leaves& args) {
+  Leaves run_here(const Leaves& args) const {
+    const std::vector<const HostArray*> inputs = arrays_of(args);
+    std::vector<HostArray*> donated(args.data().used_up == 0 ? 0 : inputs.size());
+    for_each_donor(args, [&](std::size_t i, Node& n) { donated[i] = n.owned(); });
+    runtime::RunOptions options;
+    options.check_nan = nan_mode();
+    return with_values(
+        closure.results,
+        as_refs(*closure.graph, bound_->run_host(inputs, options, donated), closure.result_labels));
+  }
+
+  /// What lies on the device is not moved, and results stay there. Returns before they are ready.
+  Leaves run_there(const Leaves& args) const {
+    const auto& values = args.data().values;
+    std::vector<runtime::Buffer> inputs;
+    inputs.reserve(values.size());
+    for (const Ref& x : values) inputs.push_back(buffer_of(node(x)));
+    runtime::RunOptions options;
+    options.donate.resize(values.size());
+    for_each_donor(args, [&](std::size_t i, Node& n) {
+      // Other nodes may have the same value under other names.
+      options.donate[i] = n.device() && n.device().use_count() == 1;
+    });
+    runtime::RunResult r = bound_->run(std::move(inputs), options);
+    std::vector<Ref> out;
+    for (std::size_t k = 0; k < r.outputs.size(); ++k) {
+      out.push_back(make_on_device(std::move(r.outputs[k]), backend, closure.result_labels[k],
+                                   closure.graph->type(closure.graph->results()[k]).encoding()));
+    }
+    return with_values(closure.results, std::move(out));
+  }
+
+  static std::vector<const HostArray*> arrays_of(const Leaves& args) {
+    std::vector<const HostArray*> arrays;
+    arrays.reserve(args.data().values.size());
+    for (const Ref& x : args.data().values) arrays.push_back(&node(x).array());
+    return arrays;
+  }
+  runtime::Buffer buffer_of(const Node& n) const {
+    const bool at_home = n.device() && &n.device()->backend() == &backend;
+    return at_home ? n.device()->buffer() : runtime::Buffer(n.array());
+  }
+  /// The leaves whose nodes the call has to itself.
+  template <class F>
+  static void for_each_donor(const Leaves& args, const F& f) {
     const Leaves::Data& d = args.data();
-    std::vector<HostArray*> arrays;
-    if (d.used_up == 0) return arrays;
-    arrays.resize(d.values.size());
+    if (d.used_up == 0) return;
     for (std::size_t k = 0; k < std::min<std::size_t>(d.argument_begin.size(), 64); ++k) {
       if ((d.used_up >> k & 1) == 0) continue;
       const auto argument = static_cast<int>(k);
       for (int i = args.argument_begin(argument); i < args.argument_end(argument); ++i) {
         Node* n = d.values[usize(i)].get();
         // Held by the leaves and by the callee's parameter.
-        if (n->refs.load(std::memory_order_acquire) == 2) arrays[usize(i)] = &n->array;
+        if (n->refs.load(std::memory_order_acquire) == 2) f(usize(i), *n);
       }
     }
-    return arrays;
   }
 
   mutable std::once_flag once_;
   mutable std::shared_ptr<const runtime::Bound> bound_;
+  mutable bool there_ = false;  ///< values of the back end lie on a device
 };
 
 /// The traces that served last, found without a lock. None is ever dropped while the jit object

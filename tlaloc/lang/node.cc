@@ -36,12 +36,17 @@ std::vector<AxisLabel> labels_of(AxesSpec axes) {
   return labels;
 }
 
-ir::Type type_of(const HostArray& array, const ir::Encoding* encoding) {
-  if (array.rank() == 0) return ir::Type::scalar(array.dtype());
+const HostArray& DeviceValue::host() const {
+  std::call_once(once_, [&] { host_ = buffer_.to_host(); });
+  return host_;
+}
+
+ir::Type type_of(DType dtype, const Extents& extents, const ir::Encoding* encoding) {
+  if (extents.empty()) return ir::Type::scalar(dtype);
   thread_local std::vector<ir::Dim> shape;  // keeps its memory: this is part of every result
-  shape.assign(array.extents().begin(), array.extents().end());
-  if (!encoding) return ir::Type::get(array.dtype(), shape);
-  shape.back() = ir::Dim(array.extents().back() / encoding->block_bytes * encoding->block_elements);
+  shape.assign(extents.begin(), extents.end());
+  if (!encoding) return ir::Type::get(dtype, shape);
+  shape.back() = ir::Dim(extents.back() / encoding->block_bytes * encoding->block_elements);
   return ir::Type::get(DType::f32, shape, encoding);
 }
 
@@ -62,8 +67,20 @@ Ref make_concrete(HostArray array, std::vector<AxisLabel> labels, const ir::Enco
   }
   auto* n = new Node;
   Ref r(n);
-  n->type = type_of(array, encoding);
-  n->array = std::move(array);
+  n->type = type_of(array.dtype(), array.extents(), encoding);
+  n->set(std::move(array));
+  set_labels(*n, std::move(labels));
+  return r;
+}
+
+Ref make_on_device(runtime::Buffer buffer, const runtime::Backend& backend,
+                   std::vector<AxisLabel> labels, const ir::Encoding* encoding) {
+  if (buffer.device().is_host())
+    return make_concrete(buffer.to_host(), std::move(labels), encoding);
+  auto* n = new Node;
+  Ref r(n);
+  n->type = type_of(buffer.dtype(), buffer.extents(), encoding);
+  n->set(std::make_shared<const DeviceValue>(std::move(buffer), backend));
   set_labels(*n, std::move(labels));
   return r;
 }
@@ -81,7 +98,7 @@ Ref relabeled(const Ref& x, std::vector<AxisLabel> labels) {
   const Node& from = node(x);
   auto* n = new Node;
   Ref r(n);
-  n->array = from.array;
+  n->share(from);
   n->val = from.val;
   n->type = from.type;
   n->baked = from.baked;

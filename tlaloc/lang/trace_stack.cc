@@ -28,12 +28,15 @@ Ref Trace::param(ir::Type type, std::vector<AxisLabel> labels, std::string name)
 
 ir::Val Trace::capture(const Ref& x) {
   const Node& n = node(x);
-  if (n.baked || n.array.size() <= kMaxConstant) return ops::constant(n.array);
-  const auto [first, last] = by_memory_.equal_range(n.array.data());
+  // What a device has stays there.
+  const bool there = n.device() && element_count(n.device()->buffer().extents()) > kMaxConstant;
+  if (!there && (n.baked || n.array().size() <= kMaxConstant)) return ops::constant(n.array());
+  const void* memory = there ? static_cast<const void*>(n.device().get()) : n.array().data();
+  const auto [first, last] = by_memory_.equal_range(memory);
   for (auto it = first; it != last; ++it) {
     if (node(captured_[it->second]).type == n.type) return captured_vals_[it->second];
   }
-  by_memory_.emplace(n.array.data(), captured_.size());
+  by_memory_.emplace(memory, captured_.size());
   captured_.push_back(x);
   captured_vals_.push_back(builder_.param(n.type, label_of("", n.labels)));
   return captured_vals_.back();
@@ -68,7 +71,7 @@ ir::Val as_val(const Ref& x) {
                      "return it from the traced function instead of storing it outside",
                      {}});
   }
-  return ops::constant(n.array);
+  return ops::constant(n.array());
 }
 
 }  // namespace tlaloc::core

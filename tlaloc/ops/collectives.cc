@@ -2,6 +2,7 @@
 
 #include "tlaloc/ops/dim_quotient.h"
 #include "tlaloc/ops/kinds.h"
+#include "tlaloc/ops/ragged.h"
 
 namespace tlaloc::ops {
 namespace {
@@ -84,6 +85,7 @@ void AllGather::transpose(const Call& c, std::span<const Val> ct, CotangentSink&
 }
 void AllGather::batch(const Call& c, BatchContext& ctx) {
   const ExchangeAttrs& a = c.as<ExchangeAttrs>();
+  require_same_in_lanes(ctx, c.in_types[0].dim(static_cast<int>(a.axis)), *c.op, "exchanged size");
   ctx.set(0, all_gather(ctx.lifted(0), static_cast<int>(a.axis) + 1, a.over));
 }
 
@@ -110,6 +112,7 @@ void ReduceScatter::transpose(const Call& c, std::span<const Val> ct, CotangentS
 }
 void ReduceScatter::batch(const Call& c, BatchContext& ctx) {
   const ExchangeAttrs& a = c.as<ExchangeAttrs>();
+  require_same_in_lanes(ctx, c.in_types[0].dim(static_cast<int>(a.axis)), *c.op, "exchanged size");
   ctx.set(0, reduce_scatter(ctx.lifted(0), static_cast<int>(a.axis) + 1, a.over));
 }
 

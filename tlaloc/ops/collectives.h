@@ -57,4 +57,11 @@ struct ReduceScatter {
   static void batch(const Call& c, BatchContext& ctx);
 };
 
+/// The axis that a collective with these attributes is over; null for attributes of other ops.
+inline const MeshAxis* collective_axis(const ir::Attr* attr) {
+  if (const auto* a = ir::attr_if<AllReduceAttrs>(attr)) return &a->over;
+  const auto* a = ir::attr_if<ExchangeAttrs>(attr);
+  return a ? &a->over : nullptr;
+}
+
 }  // namespace tlaloc::ops

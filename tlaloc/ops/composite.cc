@@ -31,6 +31,11 @@ Val composite1(const std::string& name, std::vector<ir::CallParam> params, const
                const Body& body) {
   return composite(name, std::move(params), args, body)[0];
 }
+Vals composite_for_inference(const std::string& name, std::vector<ir::CallParam> params,
+                             const Vals& args, const Body& body) {
+  params.push_back({kForInference, {}, {}});
+  return composite(name, std::move(params), args, body);
+}
 
 Vals composite_with_rule(const std::string& name, std::vector<ir::CallParam> params,
                          const Vals& args, const Body& body, const Body& forward,

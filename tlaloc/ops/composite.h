@@ -18,6 +18,13 @@ Vals composite(const std::string& name, std::vector<ir::CallParam> params, const
 Val composite1(const std::string& name, std::vector<ir::CallParam> params, const Vals& args,
                const Body& body);
 
+/// The same without a derivative: jvp of such a call is UserError TL-GRAD-003, however much its
+/// body has one.
+Vals composite_for_inference(const std::string& name, std::vector<ir::CallParam> params,
+                             const Vals& args, const Body& body);
+/// The param that says so.
+inline constexpr const char* kForInference = "for_inference";
+
 /// A composite with a declared derivative. `forward`: x… -> y…, residuals…; `backward`:
 /// residuals…, ct of the differentiable y… -> ct of the differentiable x….
 Vals composite_with_rule(const std::string& name, std::vector<ir::CallParam> params,

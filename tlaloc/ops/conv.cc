@@ -1,8 +1,11 @@
 #include "tlaloc/ops/conv.h"
 
+#include <algorithm>
+
 #include "tlaloc/ops/dim_quotient.h"
 #include "tlaloc/ops/kinds.h"
 #include "tlaloc/ops/merging.h"
+#include "tlaloc/ops/ragged.h"
 #include "tlaloc/ops/val_index.h"
 #include "tlaloc/ops/window.h"
 
@@ -14,6 +17,25 @@ Dim dim_at(Type t, std::int64_t axis) { return t.dim(static_cast<int>(axis)); }
 bool covers(AxisList axes, std::int64_t a, std::int64_t b, int rank) {
   axes.insert(axes.end(), {a, b});
   return axes.size() == usize(rank) && are_axes(axes, rank);
+}
+
+/// What vmap can't pad: sizes that decide where a window's first element or a group lies.
+void require_same_places(const Call& c, BatchContext& ctx) {
+  const ConvAttrs& a = c.as<ConvAttrs>();
+  const Type x = c.in_types[0], k = c.in_types[1];
+  for (std::size_t i = 0; i < a.low.size(); ++i) {
+    const Dim window = dim_at(k, a.dims.rhs_spatial[i]);
+    const Dim first = a.reversed[i] ? a.low[i] - (window - 1) * Dim(a.rhs_dilation[i]) : a.low[i];
+    require_same_in_lanes(ctx, first, *c.op, "offset of a window's first element");
+  }
+  auto require_same_groups = [&](Dim size, Dim groups) {
+    if (groups == Dim(1)) return;
+    require_same_in_lanes(ctx, quotient(size, groups), *c.op, "size of a group");
+  };
+  require_same_groups(dim_at(x, a.dims.lhs_feature), a.feature_groups);
+  require_same_groups(dim_at(k, a.dims.rhs_out), a.feature_groups);
+  require_same_groups(dim_at(k, a.dims.rhs_out), a.batch_groups);
+  require_same_groups(dim_at(x, a.dims.lhs_batch), a.batch_groups);
 }
 
 // ---- the gradients ----
@@ -156,20 +178,30 @@ void Convolution::batch(const Call& c, BatchContext& ctx) {
   const ConvDims& d = a.dims;
   const Dim lanes = ctx.lanes(), batch_groups = a.batch_groups;
   const Dim groups = batch_groups == Dim(1) ? a.feature_groups : batch_groups;
-  auto lifted = [&](int k, AxisList contracted) {
+  require_same_places(c, ctx);
+  // A window adds up what lies within its reach: the feature axis and the spatial ones. Such a sum
+  // over an axis whose size differs between lanes differs even where the values are shared.
+  auto summed = [](std::int64_t feature, AxisList spatial) {
+    spatial.push_back(feature);
+    return spatial;
+  };
+  const AxisList lhs_summed = summed(d.lhs_feature, d.lhs_spatial),
+                 rhs_summed = summed(d.rhs_in, d.rhs_spatial);
+  auto lifted = [&](int k, const AxisList& axes) {
     Val x = ctx.lifted(k);
-    for (std::int64_t axis : contracted) {
+    for (std::int64_t axis : axes) {
       x = ctx.mask_ragged(x, static_cast<int>(axis) + 1, ir::Identity::zero);
     }
     return x;
   };
-  auto mapped = [&](int k, std::int64_t contracted) {
-    return ctx.batched(k) ||
-           ctx.lengths(dim_at(c.in_types[static_cast<std::size_t>(k)], contracted));
+  auto mapped = [&](int k, const AxisList& axes) {
+    return ctx.batched(k) || std::ranges::any_of(axes, [&](std::int64_t axis) {
+             return is_ragged(ctx, dim_at(c.in_types[static_cast<std::size_t>(k)], axis));
+           });
   };
-  const bool right = mapped(1, d.rhs_in), left = mapped(0, d.lhs_feature) || !right;
-  Val lhs = left ? lifted(0, {d.lhs_feature}) : c.in[0];
-  Val rhs = right ? lifted(1, {d.rhs_in}) : c.in[1];
+  const bool right = mapped(1, rhs_summed), left = mapped(0, lhs_summed) || !right;
+  Val lhs = left ? lifted(0, lhs_summed) : c.in[0];
+  Val rhs = right ? lifted(1, rhs_summed) : c.in[1];
   if (!right) {
     lhs = merge_lanes(lhs, d.lhs_batch, batch_groups);
     ctx.set(0, split_lanes(convolution(lhs, rhs, a), d.out_batch, lanes));

@@ -6,6 +6,7 @@
 
 #include "tlaloc/base/array_text.h"
 #include "tlaloc/ops/control.h"
+#include "tlaloc/ops/ragged.h"
 #include "tlaloc/ops/val_system.h"
 
 namespace tlaloc::ops {
@@ -146,14 +147,14 @@ void CustomCall::batch(const Call& c, BatchContext& ctx) {
   Vals lanes;
   for (std::size_t k = 0; k < c.in.size(); ++k) {
     const int i = static_cast<int>(k);
-    if (!ctx.batched(i)) continue;
-    lanes.push_back(ctx.lifted(i));
     for (const Dim d : c.in_types[k].shape()) {
-      if (!ctx.lengths(d)) continue;
-      throw UserError({"TL-VMAP-002", kInfo.name,
-                       "a custom call takes operands of the shapes it was given, and a size of its "
-                       "operand differs between lanes",
-                       "call it outside of vmap", ir::OriginScope::current()->place});
+      require_same_in_lanes(ctx, d, *c.op, "shapes of a custom call's operands");
+    }
+    if (ctx.batched(i)) lanes.push_back(ctx.lifted(i));
+  }
+  for (Type t : a.results) {
+    for (const Dim d : t.shape()) {
+      require_same_in_lanes(ctx, d, *c.op, "shapes of a custom call's results");
     }
   }
   const LoopResult r = scan({}, lanes, [&](const Vals& lane) {

@@ -11,11 +11,10 @@ void check_weights(InferContext& c, Type w, const std::string& encoding) {
   if (!w.encoding() || w.encoding()->name != encoding) {
     c.fail(kDTypeError, "needs weights quantized as '" + encoding + "'");
   }
-  if (!is_float(w.dtype()) || w.encoding()->block_elements != kBlockElements) {
-    c.fail(kDTypeError, "does not accept this quantized type");
-  }
+  if (!is_float(w.dtype())) c.fail(kDTypeError, "does not accept this quantized type");
   if (w.rank() < 1) c.fail("TL-RANK-001", "blocks need an axis");
-  c.require_equal(mod(w.shape().back(), kBlockElements), 0, "rest of the last axis by the block");
+  c.require_equal(mod(w.shape().back(), w.encoding()->block_elements), 0,
+                  "rest of the last axis by the block");
 }
 void check_matrix(InferContext& c, Type w) {
   if (w.rank() != 2) c.fail("TL-RANK-001", "the weights must be a matrix");
@@ -27,12 +26,13 @@ class Rows {
   Rows(const HostArray& bytes, const std::string& encoding, std::int64_t length)
       : encoding_(*ir::find_encoding(encoding)),
         bytes_(static_cast<const std::uint8_t*>(bytes.data())),
-        row_bytes_(length / kBlockElements * encoding_.block_bytes),
+        row_bytes_(length / encoding_.block_elements * encoding_.block_bytes),
         row_(usize(length)) {}
   std::span<const float> operator()(std::int64_t row) {
     const std::uint8_t* block = bytes_ + row * row_bytes_;
-    for (std::size_t at = 0; at < row_.size(); at += 32, block += encoding_.block_bytes) {
-      decode_block(encoding_, block, std::span<float, 32>(row_.data() + at, 32));
+    const std::size_t elements = usize(encoding_.block_elements);
+    for (std::size_t at = 0; at < row_.size(); at += elements, block += encoding_.block_bytes) {
+      decode_block(encoding_, block, std::span(row_).subspan(at, elements));
     }
     return row_;
   }

@@ -73,6 +73,12 @@ TEST(QuantBlocks, RoundingToBytes) {
   float zero[32] = {};
   round_to_q8_32(zero);
   EXPECT_EQ(zero[5], 0);
+  for (const float special : {std::nanf(""), HUGE_VALF}) {
+    float hidden[32] = {};
+    hidden[3] = special;
+    round_to_q8_32(hidden);
+    for (float v : hidden) EXPECT_TRUE(std::isnan(v));
+  }
 }
 
 /// [rows, 32] in q8_0 with scale 1 and q(row, i) = row + 1 at i == row, 0 elsewhere.

@@ -96,6 +96,21 @@ void Reduce::eval(EvalContext& c) {
   c.out = std::move(acc);
 }
 
+Vals reduce_by_scan(const FoldAttrs& attrs, const Vals& in) {
+  const auto n = static_cast<std::ptrdiff_t>(in.size() / 2);
+  std::vector<Dim> shape;
+  for (std::int64_t axis : other_axes(in[0].rank(), attrs.axes)) {
+    shape.push_back(in[0].dim(static_cast<int>(axis)));
+  }
+  Vals init, xs;
+  for (auto x = in.begin(); x != in.begin() + n; ++x) {
+    xs.push_back(reduced_in_front(*x, attrs.axes));
+    init.push_back(broadcast_start(x[n], Type::get(x->dtype(), shape)));
+  }
+  return scan(init, xs, [&](const Vals& v) { return emit_scalar_graph(*attrs.reducer.graph, v); })
+      .carries;
+}
+
 std::optional<Monoid> known_monoid(const ir::Graph& g, Val start) {
   const DType t = start.dtype();
   if (g.param_count() != 2 || g.node_count() != 1 || g.is_param(g.results()[0])) return {};

@@ -33,6 +33,10 @@ struct Reduce {
   static constexpr Refusal kNoTranspose = kNotLinear;
 };
 
+/// The results of Reduce on these operands from a scan, with the same bits; for back ends that
+/// compile scans.
+Vals reduce_by_scan(const FoldAttrs& attrs, const Vals& in);
+
 /// What a reducer of one array is when it starts from its identity, and a reduction that rounds
 /// once gives the same.
 std::optional<Monoid> known_monoid(const ir::Graph& reducer, Val start);

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "tlaloc/ops/cumulative.h"
+#include "tlaloc/ops/ragged.h"
 
 namespace tlaloc::ops {
 namespace {
@@ -36,6 +37,19 @@ ir::Identity identity_of(Monoid m) {
       return ir::Identity::all_ones;
     default:
       return ir::Identity::zero;
+  }
+}
+/// A window grows with the longest lane, which changes what it holds unless it reaches to the end
+/// of its axis, or from there to the beginning, whatever the size is.
+void require_same_windows(const Call& c, BatchContext& ctx, const Window& w, Type x) {
+  for (std::size_t i = 0; i < w.size.size(); ++i) {
+    const Dim size = w.size[i];
+    const bool whole = size == x.dim(static_cast<int>(i)) && w.base_dilation[i] == 1;
+    const bool to_end = w.low[i] == Dim(0);
+    const bool to_begin = w.low[i] == (size - 1) * Dim(w.window_dilation[i]) && w.high[i] == Dim(0);
+    if (whole && (to_end || to_begin)) continue;
+    require_same_in_lanes(ctx, size, *c.op, "window size");
+    require_same_in_lanes(ctx, w.low[i], *c.op, "low padding");
   }
 }
 /// x with padding of ragged axes that never wins, or changes nothing.
@@ -98,6 +112,7 @@ void ReduceWindow::transpose(const Call& c, std::span<const Val> ct, CotangentSi
 }
 void ReduceWindow::batch(const Call& c, BatchContext& ctx) {
   const auto& a = c.as<ReduceWindowAttrs>();
+  require_same_windows(c, ctx, a.window, c.in_types[0]);
   ctx.set(0, reduce_window(masked(ctx.lifted(0), ctx, identity_of(a.monoid)), a.monoid,
                            with_lane_axis(a.window)));
 }
@@ -150,9 +165,13 @@ void SelectWindow::jvp(const Call& c, std::span<const Val> dx, std::span<Val> dy
 }
 void SelectWindow::batch(const Call& c, BatchContext& ctx) {
   SelectWindowAttrs a = c.as<SelectWindowAttrs>();
+  require_same_windows(c, ctx, a.window, c.in_types[1]);
   a.window = with_lane_axis(std::move(a.window));
   const auto never_wins = a.largest ? ir::Identity::lowest : ir::Identity::highest;
-  ctx.set(0, emit(*c.op, ctx.lifted(0), masked(ctx.lifted(1), ctx, never_wins), a));
+  // What windows beyond a lane's own have to scatter is padding too, and may lie within its x.
+  Val value = ctx.lifted(0);
+  if (c.op == &rows::SelectAndScatter) value = masked(value, ctx, ir::Identity::zero);
+  ctx.set(0, emit(*c.op, value, masked(ctx.lifted(1), ctx, never_wins), a));
 }
 
 void SelectAndGather::infer(InferContext& c) {

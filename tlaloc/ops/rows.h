@@ -9,12 +9,13 @@
 
 namespace tlaloc::ops {
 
-/// Dense ids. The four region ops come first; see ir/region_ops.cc.
+/// Dense ids. The five region ops come first; see ir/region_ops.cc.
 enum class OpId : std::uint16_t {
   If,
   While,
   Scan,
   Call,
+  Manual,
 #define TLALOC_OP(Name) Name,
 #include "tlaloc/ops/op_names.inc"
 #undef TLALOC_OP

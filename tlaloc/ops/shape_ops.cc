@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "tlaloc/ops/ragged.h"
 #include "tlaloc/ops/strided.h"
 
 namespace tlaloc::ops {
@@ -23,6 +24,32 @@ bool is_identity(const std::vector<std::int64_t>& axes) {
     if (axes[i] != static_cast<std::int64_t>(i)) return false;
   }
   return true;
+}
+
+/// The number of elements in front of each axis, and of all.
+std::vector<Dim> leading_products(std::span<const Dim> shape) {
+  std::vector<Dim> r{Dim(1)};
+  for (Dim d : shape) r.push_back(r.back() * d);
+  return r;
+}
+/// A ragged axis may grow to the longest lane only if no step between elements depends on it: it
+/// has to be the first of a group of axes that the other shape holds as a group too.
+void require_places_without_ragged(const Call& c, BatchContext& ctx, std::span<const Dim> from,
+                                   std::span<const Dim> to) {
+  while (!from.empty() && !to.empty() && from.back() == to.back()) {
+    from = from.first(from.size() - 1);
+    to = to.first(to.size() - 1);
+  }
+  const auto from_products = leading_products(from), to_products = leading_products(to);
+  auto require = [&](std::span<const Dim> shape, const std::vector<Dim>& products,
+                     const std::vector<Dim>& others) {
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+      if (std::ranges::find(others, products[i]) != others.end()) continue;
+      require_same_in_lanes(ctx, shape[i], *c.op, "size of an axis that moves");
+    }
+  };
+  require(from, from_products, to_products);
+  require(to, to_products, from_products);
 }
 
 }  // namespace
@@ -128,7 +155,9 @@ void Reshape::transpose(const Call& c, std::span<const Val> ct, CotangentSink& s
   sink.add(0, ops::reshape(ct[0], c.in_types[0].shape()));
 }
 void Reshape::batch(const Call& c, BatchContext& ctx) {
-  ctx.set(0, ops::reshape(ctx.lifted(0), with_lanes(ctx.lanes(), c.as<ReshapeAttrs>().shape)));
+  const auto& shape = c.as<ReshapeAttrs>().shape;
+  require_places_without_ragged(c, ctx, c.in_types[0].shape(), shape);
+  ctx.set(0, ops::reshape(ctx.lifted(0), with_lanes(ctx.lanes(), shape)));
 }
 
 // ---- transpose ----

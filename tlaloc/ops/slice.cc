@@ -219,7 +219,8 @@ void DynamicSlice::transpose(const Call& c, std::span<const Val> ct, CotangentSi
 void DynamicSlice::batch(const Call& c, BatchContext& ctx) {
   const DynamicSliceAttrs& a = c.as<DynamicSliceAttrs>();
   bool ragged = false;
-  for (Dim d : c.in_types[0].shape()) ragged |= static_cast<bool>(ctx.lengths(d));
+  for (Dim d : c.in_types[0].shape()) ragged |= is_ragged(ctx, d);
+  for (Dim d : a.sizes) ragged |= is_ragged(ctx, d);
   if (!ctx.batched(0) && a.batch_axes == 0 && c.in.size() > 1 && !ragged) {
     // One window per lane out of a shared operand: a gather reads it without copies of the operand.
     Vals columns;

@@ -6,10 +6,7 @@
 namespace tlaloc::ops {
 namespace {
 constexpr std::array<const ir::OpDef*, static_cast<std::size_t>(OpId::Count)> kTable{
-    &ir::kIf,
-    &ir::kWhile,
-    &ir::kScan,
-    &ir::kCall,
+    &ir::kIf, &ir::kWhile, &ir::kScan, &ir::kCall, &ir::kManual,
 #define TLALOC_OP(Name) &rows::Name,
 #include "tlaloc/ops/op_names.inc"
 #undef TLALOC_OP

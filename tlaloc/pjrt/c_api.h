@@ -22,6 +22,7 @@ struct Executable;
 struct LoadedExecutable;
 struct Buffer;
 struct SerializedExecutable;
+struct TopologyDescription;
 
 /// Positions in the table of functions behind the version.
 enum class Function : int {
@@ -52,6 +53,10 @@ enum class Function : int {
   Buffer_Destroy = 58,
   Buffer_ToHostBuffer = 70,
   Buffer_ReadyEvent = 72,
+  TopologyDescription_Create = 82,
+  TopologyDescription_Destroy = 83,
+  TopologyDescription_GetDeviceDescriptions = 86,
+  Compile = 89,
   Executable_GetCompiledMemoryStats = 96,
 };
 
@@ -328,6 +333,33 @@ struct Buffer_ReadyEvent {
   TLALOC_PJRT_HEAD
   Buffer* buffer;
   Event* event;
+};
+struct TopologyDescription_Create {
+  TLALOC_PJRT_HEAD
+  const char* topology_name;
+  std::size_t topology_name_size;
+  const NamedValue* create_options;
+  std::size_t num_options;
+  TopologyDescription* topology;
+};
+struct TopologyDescription_Destroy {
+  TLALOC_PJRT_HEAD
+  TopologyDescription* topology;
+};
+struct TopologyDescription_GetDeviceDescriptions {
+  TLALOC_PJRT_HEAD
+  const TopologyDescription* topology;
+  DeviceDescription* const* descriptions;
+  std::size_t num_descriptions;
+};
+struct Compile {
+  TLALOC_PJRT_HEAD
+  const TopologyDescription* topology;
+  const Program* program;
+  const char* compile_options;
+  std::size_t compile_options_size;
+  Client* client;
+  Executable* executable;
 };
 #undef TLALOC_PJRT_HEAD
 

@@ -44,30 +44,6 @@ c::BufferType buffer_type(DType t) {
   }
 }
 
-c::NamedValue named(const CreateOptions::value_type& option) {
-  c::NamedValue v{};
-  v.struct_size = c::kStructSize<c::NamedValue>;
-  v.name = option.first.data();
-  v.name_size = option.first.size();
-  v.value_size = 1;
-  if (const auto* i = std::get_if<std::int64_t>(&option.second)) {
-    v.type = c::kInt64;
-    v.int64_value = *i;
-  } else if (const auto* b = std::get_if<bool>(&option.second)) {
-    v.type = c::kBool;
-    v.bool_value = *b;
-  } else if (const auto* f = std::get_if<float>(&option.second)) {
-    v.type = c::kFloat;
-    v.float_value = *f;
-  } else {
-    const auto& s = std::get<std::string>(option.second);
-    v.type = c::kString;
-    v.string_value = s.data();
-    v.value_size = s.size();
-  }
-  return v;
-}
-
 }  // namespace
 
 // ---- events ----
@@ -124,20 +100,16 @@ runtime::Event DeviceArray::ready() const {
 
 // ---- programs ----
 
-Program::Program(const Client& client, c::LoadedExecutable* executable, std::int64_t replicas)
-    : client_(client), loaded_(executable), replicas_(replicas) {
+Program::Program(const Client& client, c::LoadedExecutable* executable, std::int64_t devices)
+    : client_(client), loaded_(executable), devices_(devices) {
   c::LoadedExecutable_GetExecutable get{};
   get.loaded_executable = loaded_;
   client_.plugin().call(Function::LoadedExecutable_GetExecutable, get, "compile");
-  executable_ = get.executable;
-  c::Executable_NumOutputs count{};
-  count.executable = executable_;
-  client_.plugin().call(Function::Executable_NumOutputs, count, "compile");
-  output_count_ = count.num_outputs;
+  code_.emplace(client_.plugin(), get.executable);
+  output_count_ = code_->output_count();
 }
 Program::~Program() {
-  client_.plugin().call_quietly(Function::Executable_Destroy,
-                                c::Executable_Destroy{0, nullptr, executable_});
+  code_.reset();
   client_.plugin().call_quietly(Function::LoadedExecutable_Destroy,
                                 c::LoadedExecutable_Destroy{0, nullptr, loaded_});
 }
@@ -192,7 +164,7 @@ Program::Outputs Program::run(std::span<const DeviceArray* const> args,
   return out;
 }
 
-std::vector<Program::Outputs> Program::run_replicas(
+std::vector<Program::Outputs> Program::run_on_all(
     std::span<const std::vector<const DeviceArray*>> args) const {
   std::vector<std::vector<c::Buffer*>> buffers;
   std::vector<std::int64_t> keep;
@@ -214,48 +186,6 @@ std::vector<Program::Outputs> Program::run_replicas(
   return all;
 }
 
-std::optional<MemoryStats> Program::memory() const {
-  c::Executable_GetCompiledMemoryStats s{};
-  s.executable = executable_;
-  try {
-    client_.plugin().call(Function::Executable_GetCompiledMemoryStats, s, "memory statistics");
-  } catch (const PluginError& e) {
-    if (e.status() == Status::unimplemented) return {};
-    throw;
-  }
-  return MemoryStats{s.generated_code_size_in_bytes, s.argument_size_in_bytes,
-                     s.output_size_in_bytes,         s.alias_size_in_bytes,
-                     s.temp_size_in_bytes,           s.peak_memory_in_bytes};
-}
-
-std::optional<std::map<std::string, double>> Program::costs() const {
-  c::Executable_GetCostAnalysis a{};
-  a.executable = executable_;
-  try {
-    client_.plugin().call(Function::Executable_GetCostAnalysis, a, "costs");
-  } catch (const PluginError& e) {
-    if (e.status() == Status::unimplemented) return {};
-    throw;
-  }
-  std::map<std::string, double> costs;
-  for (std::size_t i = 0; i < a.num_properties; ++i) {
-    const c::NamedValue& v = a.properties[i];
-    const std::string key(v.name, v.name_size);
-    if (v.type == c::kFloat) costs[key] = static_cast<double>(v.float_value);
-    if (v.type == c::kInt64) costs[key] = static_cast<double>(v.int64_value);
-  }
-  return costs;
-}
-
-std::string Program::serialize() const {
-  c::Executable_Serialize s{};
-  s.executable = executable_;
-  client_.plugin().call(Function::Executable_Serialize, s, "serialize");
-  std::string bytes(s.serialized_bytes, s.serialized_bytes_size);
-  s.serialized_executable_deleter(s.serialized_executable);
-  return bytes;
-}
-
 // ---- client ----
 
 const Client& Client::get(const Plugin& plugin, const CreateOptions& options) {
@@ -268,9 +198,9 @@ const Client& Client::get(const Plugin& plugin, const CreateOptions& options) {
   return *client;
 }
 
-Client::Client(const Plugin& plugin, const CreateOptions& options) : plugin_(plugin) {
-  std::vector<c::NamedValue> values;
-  for (const auto& option : options) values.push_back(named(option));
+Client::Client(const Plugin& plugin, const CreateOptions& options)
+    : plugin_(plugin), options_(options) {
+  const std::vector<c::NamedValue> values = named_values(options_);
   c::Client_Create create{};
   create.create_options = values.data();
   create.num_options = values.size();
@@ -324,32 +254,27 @@ std::shared_ptr<DeviceArray> Client::upload(const HostArray& array, std::size_t 
   return uploaded;
 }
 
-std::shared_ptr<const Program> Client::compile(std::string_view module,
-                                               std::int64_t replicas) const {
-  c::Program program{};
-  program.struct_size = c::kStructSize<c::Program>;
-  program.code = const_cast<char*>(module.data());  // it is only read
-  program.code_size = module.size();
-  program.format = "mlir";
-  program.format_size = 4;
-  const std::string options = compile_options(replicas);
+std::shared_ptr<const Program> Client::compile(std::string_view module, std::int64_t replicas,
+                                               std::int64_t partitions) const {
+  const c::Program program = module_argument(module);
+  const std::string options = compile_options(replicas, partitions);
   c::Client_Compile args{};
   args.client = client_;
   args.program = &program;
   args.compile_options = options.data();
   args.compile_options_size = options.size();
   plugin_.call(Function::Client_Compile, args, "compile");
-  return std::make_shared<const Program>(*this, args.executable, replicas);
+  return std::make_shared<const Program>(*this, args.executable, replicas * partitions);
 }
 
 std::shared_ptr<const Program> Client::load(std::string_view serialized,
-                                            std::int64_t replicas) const {
+                                            std::int64_t devices) const {
   c::Executable_DeserializeAndLoad args{};
   args.client = client_;
   args.serialized_executable = serialized.data();
   args.serialized_executable_size = serialized.size();
   plugin_.call(Function::Executable_DeserializeAndLoad, args, "load");
-  return std::make_shared<const Program>(*this, args.loaded_executable, replicas);
+  return std::make_shared<const Program>(*this, args.loaded_executable, devices);
 }
 
 }  // namespace tlaloc::plugins

@@ -7,19 +7,17 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "tlaloc/base/host_array.h"
+#include "tlaloc/pjrt/create_options.h"
+#include "tlaloc/pjrt/device_code.h"
 #include "tlaloc/pjrt/plugin.h"
 #include "tlaloc/runtime/buffer.h"
 
 namespace tlaloc::plugins {
 
 class Client;
-
-/// What a client is made with, by the plugin's names: {"cpu_device_count", 2}.
-using CreateOptions = std::map<std::string, std::variant<std::int64_t, bool, float, std::string>>;
 
 /// A completion that the plugin reports.
 class PluginEvent final : public runtime::Event::State {
@@ -60,41 +58,37 @@ class DeviceArray final : public runtime::DeviceMemory {
   runtime::Device device_;
 };
 
-struct MemoryStats {
-  std::int64_t code, arguments, outputs, aliased, temporary, peak;  ///< bytes
-};
-
 /// A compiled module on its devices. Immutable; safe to use from any thread.
 class Program {
  public:
-  Program(const Client& client, c::LoadedExecutable* executable, std::int64_t replicas);
+  Program(const Client& client, c::LoadedExecutable* executable, std::int64_t devices);
   ~Program();
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
   std::size_t output_count() const { return output_count_; }
-  std::int64_t replicas() const { return replicas_; }
+  std::int64_t devices() const { return devices_; }
   struct Outputs {
     std::vector<std::shared_ptr<DeviceArray>> arrays;
     runtime::Event done;
   };
-  /// Starts a run on device 0, or, by replica, on each of its devices. `keep`: arguments whose
-  /// memory stays as it is, whatever the module allows. PluginError.
+  /// Starts a run on device 0, or on each of its devices, with arguments by device. `keep`:
+  /// arguments whose memory stays as it is, whatever the module allows; without it, of all.
+  /// PluginError.
   Outputs run(std::span<const DeviceArray* const> args, std::span<const std::int64_t> keep) const;
-  std::vector<Outputs> run_replicas(std::span<const std::vector<const DeviceArray*>> args) const;
+  std::vector<Outputs> run_on_all(std::span<const std::vector<const DeviceArray*>> args) const;
 
-  /// What the plugin says of it; nothing where it can't tell.
-  std::optional<MemoryStats> memory() const;
-  std::optional<std::map<std::string, double>> costs() const;
-  /// For Client::load of the same plugin. PluginError.
-  std::string serialize() const;
+  // As DeviceCode.
+  std::optional<MemoryStats> memory() const { return code_->memory(); }
+  std::optional<std::map<std::string, double>> costs() const { return code_->costs(); }
+  std::string serialize() const { return code_->serialize(); }
 
  private:
   const Client& client_;
   c::LoadedExecutable* loaded_;
-  c::Executable* executable_ = nullptr;
+  std::optional<DeviceCode> code_;
   std::size_t output_count_ = 0;
-  std::int64_t replicas_;
+  std::int64_t devices_;
 };
 
 /// Lives until the process ends. Safe to use from any thread.
@@ -104,6 +98,7 @@ class Client {
   static const Client& get(const Plugin& plugin, const CreateOptions& options = {});
 
   const Plugin& plugin() const { return plugin_; }
+  const CreateOptions& options() const { return options_; }
   /// "cpu", "cuda", "tpu", …
   const std::string& platform() const { return platform_; }
   std::string platform_version() const;
@@ -112,14 +107,17 @@ class Client {
 
   /// Copies an array to a device; the copy goes on after the return. PluginError.
   std::shared_ptr<DeviceArray> upload(const HostArray& array, std::size_t ordinal = 0) const;
-  /// From StableHLO text or a portable artifact. PluginError.
-  std::shared_ptr<const Program> compile(std::string_view module, std::int64_t replicas = 1) const;
-  std::shared_ptr<const Program> load(std::string_view serialized, std::int64_t replicas = 1) const;
+  /// From StableHLO text or a portable artifact, for so many replicas of so many partitions, by
+  /// Shardy's shardings. PluginError.
+  std::shared_ptr<const Program> compile(std::string_view module, std::int64_t replicas = 1,
+                                         std::int64_t partitions = 1) const;
+  std::shared_ptr<const Program> load(std::string_view serialized, std::int64_t devices = 1) const;
 
  private:
   Client(const Plugin& plugin, const CreateOptions& options);
 
   const Plugin& plugin_;
+  CreateOptions options_;
   c::Client* client_ = nullptr;
   std::string platform_;
   std::vector<c::Device*> handles_;

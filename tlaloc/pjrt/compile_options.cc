@@ -1,7 +1,5 @@
 #include "tlaloc/pjrt/compile_options.h"
 
-#include <string_view>
-
 namespace tlaloc::plugins {
 namespace {
 
@@ -29,12 +27,16 @@ std::string flag(std::string_view name, bool value) {
 
 }  // namespace
 
-std::string compile_options(std::int64_t replicas) {
+std::string compile_options(std::int64_t replicas, std::int64_t partitions) {
   // executable_build_options
   std::string build;
   append_integer(build, 1, -1);  // device_ordinal: none in particular
   append_integer(build, 4, replicas);
-  append_integer(build, 5, 1);  // partitions
+  append_integer(build, 5, partitions);
+  if (partitions > 1) {
+    append_integer(build, 6, 1);   // use_spmd_partitioning
+    append_integer(build, 19, 1);  // use_shardy_partitioner
+  }
   std::string options;
   append_bytes(options, 3, build);
   // Narrow floats are rounded after each operation, as everywhere in Tlaloc.
@@ -42,6 +44,16 @@ std::string compile_options(std::int64_t replicas) {
   // max and min of a NaN are NaN.
   append_bytes(options, 7, flag("xla_cpu_enable_fast_min_max", false));
   return options;
+}
+
+c::Program module_argument(std::string_view module) {
+  c::Program program{};
+  program.struct_size = c::kStructSize<c::Program>;
+  program.code = const_cast<char*>(module.data());  // it is only read
+  program.code_size = module.size();
+  program.format = "mlir";
+  program.format_size = 4;
+  return program;
 }
 
 }  // namespace tlaloc::plugins

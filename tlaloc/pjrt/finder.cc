@@ -1,20 +1,16 @@
 #include "tlaloc/pjrt/finder.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 
+#include "tlaloc/base/environment.h"
 #include "tlaloc/base/error.h"
+#include "tlaloc/base/python_packages.h"
 
 namespace tlaloc::plugins {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value ? value : "";
-}
 
 /// By its name. Where only plugins are kept, such as xla_cuda_plugin.so in jax_plugins/xla_cuda12,
 /// the name may say less.
@@ -24,16 +20,6 @@ bool is_plugin(const fs::path& file, bool among_plugins = false) {
                                        (among_plugins && name.find("plugin") != name.npos));
 }
 
-/// What a folder holds, in the order of names; nothing where it can't be read.
-std::vector<fs::path> entries(const fs::path& folder) {
-  std::vector<fs::path> r;
-  std::error_code error;
-  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-    r.push_back(at->path());
-  }
-  std::ranges::sort(r);
-  return r;
-}
 bool is_folder(const fs::path& p) {
   std::error_code error;
   return fs::is_directory(p, error);
@@ -43,24 +29,20 @@ class Finder {
  public:
   Search run() && {
     from_variable();
-    if (const std::string venv = variable("VIRTUAL_ENV"); !venv.empty()) environment(venv);
-    if (const std::string home = variable("HOME"); !home.empty()) {
-      environment(fs::path(home) / ".local");
-    }
-    for (const char* root : {"/usr/local", "/usr"}) environment(root);
+    for (const fs::path& prefix : python_prefixes()) packages_of(prefix);
     for (const char* root : {"/usr/local/lib/pjrt", "/usr/lib/pjrt"}) folder(root);
     return std::move(search_);
   }
 
  private:
   void from_variable() {
-    const std::string list = variable("TLALOC_PJRT_PLUGIN");
+    const std::string list = environment("TLALOC_PJRT_PLUGIN");
     for (std::size_t at = 0; at < list.size();) {
       const std::size_t end = std::min(list.find(':', at), list.size());
       const fs::path p = list.substr(at, end - at);
       if (is_folder(p)) {
         folder(p);
-        environment(p);
+        packages_of(p);
       } else if (!p.empty()) {
         // Whoever names a file means it, whatever it is called.
         search_.places.push_back(p.string());
@@ -70,27 +52,21 @@ class Finder {
       at = end + 1;
     }
   }
-  /// A prefix with lib/python3.*/{site,dist}-packages.
-  void environment(const fs::path& prefix) {
-    for (const fs::path& python : entries(prefix / "lib")) {
-      if (!python.filename().string().starts_with("python3")) continue;
-      for (const char* packages : {"site-packages", "dist-packages"}) {
-        if (is_folder(python / packages)) folder(python / packages);
-      }
-    }
+  void packages_of(const fs::path& prefix) {
+    for (const fs::path& packages : python_packages(prefix)) folder(packages);
   }
   /// Libraries in it, in its folders, and in theirs where those are made for plugins.
   void folder(const fs::path& root) {
     if (!is_folder(root)) return;
     search_.places.push_back(root.string());
-    for (const fs::path& p : entries(root)) {
+    for (const fs::path& p : folder_entries(root)) {
       if (is_plugin(p)) add(p);
       if (!is_folder(p)) continue;
       const bool holds_plugins = p.filename().string().ends_with("_plugins");
-      for (const fs::path& q : entries(p)) {
+      for (const fs::path& q : folder_entries(p)) {
         if (is_plugin(q, holds_plugins)) add(q);
         if (!holds_plugins || !is_folder(q)) continue;
-        for (const fs::path& r : entries(q)) {
+        for (const fs::path& r : folder_entries(q)) {
           if (is_plugin(r, true)) add(r);
         }
       }
@@ -132,11 +108,12 @@ std::string find_plugin(std::string_view wanted) {
   for (const Found& f : search.plugins) message += " " + f.name;
   message += ". The search looked in";
   for (const std::string& p : search.places) message += " " + p;
-  throw EnvironmentError({"TL-PJRT-001",
-                          "pjrt",
-                          message,
-                          "name a file in TLALOC_PJRT_PLUGIN, or install a plugin (./setup --pjrt)",
-                          {}});
+  throw EnvironmentError(
+      {"TL-PJRT-001",
+       "pjrt",
+       message,
+       "name a file in TLALOC_PJRT_PLUGIN, or install a plugin (./setup --pjrt, --aot)",
+       {}});
 }
 
 }  // namespace tlaloc::plugins

@@ -2,14 +2,18 @@
 
 #include <algorithm>
 #include <chrono>
+#include <mutex>
 #include <numeric>
 #include <optional>
 #include <utility>
 
 #include "tlaloc/pjrt/finder.h"
 #include "tlaloc/pjrt/graph_program.h"
+#include "tlaloc/pjrt/host_calls.h"
 #include "tlaloc/runtime/arguments.h"
+#include "tlaloc/runtime/calls.h"
 #include "tlaloc/runtime/prologue.h"
+#include "tlaloc/transform/one_device.h"
 
 namespace tlaloc::plugins {
 namespace {
@@ -23,22 +27,30 @@ HostArray outline(const Buffer& b) {
 }
 
 struct Compiled {
-  Compiled(const Client& c, ir::GraphRef g, const CompileOptions& options,
-           stablehlo::EmitOptions emit)
+  Compiled(const Client& c, std::shared_ptr<ProgramCache> programs, ir::GraphRef g,
+           const CompileOptions& options, stablehlo::EmitOptions emit)
       : client(c),
+        cache(std::move(programs)),
         signature(signature_of(*g, options)),
         emission(std::move(emit)),
         binder(g),
-        program(c, std::move(g), emission_for(options)) {}
+        program(c, *cache, g, emission_for(*g, options)) {
+    if (!program.is_over_mesh()) return;
+    for (const Alias& a : signature.aliases) {
+      if (a.must) throw_alias(signature, a, "but it lies on several devices");
+    }
+  }
   /// Every argument may be given up, as each run decides.
-  stablehlo::EmitOptions emission_for(const CompileOptions& options) const {
+  stablehlo::EmitOptions emission_for(const ir::Graph& graph, const CompileOptions& options) const {
     stablehlo::EmitOptions e = emission;
+    if (stablehlo::mesh_devices(graph) > 1) return e;  // memory of several devices is not given up
     for (std::size_t k = 0; k < signature.params.size(); ++k) e.donors.push_back(k);
     for (const Alias& a : options.aliases) e.aliases.emplace_back(a.param, a.result);
     return e;
   }
 
   const Client& client;
+  std::shared_ptr<ProgramCache> cache;
   Signature signature;
   stablehlo::EmitOptions emission;
   ArgumentBinder binder;
@@ -46,20 +58,26 @@ struct Compiled {
 };
 
 std::shared_ptr<const DeviceArray> on_device(const Client& client, const Buffer& b) {
+  check_owner(client, b);
   auto array = std::dynamic_pointer_cast<const DeviceArray>(b.memory());
-  if (!array || &array->client() != &client) {
-    throw UserError({"TL-BUFFER-002",
-                     "pjrt",
-                     "a buffer lies on " + b.device().text() + " of another back end",
-                     "use Buffer::to_host",
-                     {}});
-  }
-  return array;
+  return array ? array : client.upload(b.to_host());  // it lies on several devices
+}
+Buffer uploaded(const Client& client, const HostArray& array) {
+  auto copy = client.upload(array);
+  Event ready = copy->ready();
+  return Buffer::on_device(std::move(copy), array.dtype(), array.extents(), std::move(ready));
 }
 /// To keep as long as it is needed.
 std::shared_ptr<const DeviceArray> shared(const Client& client, const Buffer& b) {
   if (b.device().is_host()) return client.upload(b.to_host());
   return on_device(client, b);
+}
+
+/// A handle of its own, so that nobody else can give the memory away.
+Buffer own(const Client& client, const Buffer& b) {
+  if (b.device().is_host()) return Buffer(b.to_host());
+  check_owner(client, b);
+  return Buffer::on_device(b.memory(), b.dtype(), b.extents(), b.ready());
 }
 
 /// One argument of a run.
@@ -84,34 +102,31 @@ Argument argument(const Client& client, const Buffer& b, bool donated) {
 class PjrtBound final : public Bound {
  public:
   PjrtBound(std::shared_ptr<const Compiled> c, std::map<std::size_t, Buffer> params)
-      : compiled_(std::move(c)), outlines_(compiled_->signature.params.size()) {
+      : compiled_(std::move(c)),
+        outlines_(compiled_->signature.params.size()),
+        inputs_(unbound_params(compiled_->signature, params)) {
     std::vector<bool> bound(outlines_.size());
     arrays_.resize(outlines_.size());
     DeviceArrays args;
     std::vector<HostArray> arg_outlines;
     for (auto& [k, buffer] : params) {
-      if (k >= bound.size()) {
-        throw UserError({"TL-BIND-001",
-                         compiled_->signature.name,
-                         "there is no argument " + std::to_string(k) + " to bind",
-                         "",
-                         {}});
-      }
-      check_alias_of_bound(compiled_->signature, k);
       bound[k] = true;
       outlines_[k] = outline(buffer);
+      arg_outlines.push_back(outlines_[k]);
+      if (compiled_->program.is_over_mesh()) {
+        on_mesh_.emplace(k, own(compiled_->client, buffer));
+        continue;
+      }
       arrays_[k] = shared(compiled_->client, buffer);
       args.push_back(arrays_[k]);
-      arg_outlines.push_back(outlines_[k]);
-    }
-    for (std::size_t k = 0; k < bound.size(); ++k) {
-      if (!bound[k]) inputs_.push_back(k);
     }
     if (params.empty()) return;
     const Split split = split_prologue(*compiled_->program.graph(), bound);
     const std::vector<std::int64_t> sizes = bind_arguments(*split.prologue, arg_outlines, {});
-    if (split.prologue->node_count() == 0) return;  // there is nothing to compute ahead
-    const GraphProgram prologue(compiled_->client, split.prologue, compiled_->emission);
+    // Over a mesh every run computes all of it.
+    if (split.prologue->node_count() == 0 || compiled_->program.is_over_mesh()) return;
+    const GraphProgram prologue(compiled_->client, *compiled_->cache, split.prologue,
+                                compiled_->emission);
     std::vector<std::int64_t> keep;
     for (std::size_t i = 0; i < args.size(); ++i) keep.push_back(static_cast<std::int64_t>(i));
     const auto outcome = prologue.run(args, sizes, keep);
@@ -122,30 +137,26 @@ class PjrtBound final : public Bound {
     for (std::size_t i = 0; i < split.dims.size(); ++i) {
       dims_.emplace(split.dims[i].id(), outcome.result_dims[i]);
     }
-    main_.emplace(compiled_->client, split.main, main_emission());
+    for (const std::string& line : prologue.compilations()) {
+      ahead_.push_back("what was bound, " + line);
+    }
+    main_.emplace(compiled_->client, *compiled_->cache, split.main, main_emission());
   }
 
   RunResult run(std::vector<Buffer> buffers, const RunOptions& options) const override {
     const Signature& signature = compiled_->signature;
-    check_run(signature, inputs_, buffers.size(), options);
-    if (options.check_nan) {
-      throw UserError({"TL-BACKEND-001",
-                       signature.name,
-                       "a plugin can't say which operation made a NaN",
-                       "look for it with the CPU back end",
-                       {}});
-    }
-    const auto start = std::chrono::steady_clock::now();
+    const OpaqueRun call(signature, inputs_, buffers.size(), options, "a plugin");
     std::vector<HostArray> outlines = outlines_;
     DeviceArrays arrays = arrays_;
     for (std::size_t i = 0; i < buffers.size(); ++i) outlines[inputs_[i]] = outline(buffers[i]);
     const std::vector<std::int64_t> sizes = bind(outlines, options.dims);
-    if (options.cancel && options.cancel->cancelled()) {
-      throw UserError({"TL-CANCEL-001", signature.name, "the run was cancelled", "", {}});
+    call.poll();
+    if (compiled_->program.is_over_mesh()) {
+      return run_on_mesh(buffers, sizes, options, call);
     }
     std::vector<bool> may_go(arrays.size(), false);
     for (std::size_t i = 0; i < buffers.size(); ++i) {
-      const bool donated = !options.donate.empty() && options.donate[i];
+      const bool donated = call.donates(i);
       Argument a = argument(compiled_->client, buffers[i], donated);
       if (donated && !a.may_go) check_alias_of_shared(inputs_[i]);
       may_go[inputs_[i]] = a.may_go;
@@ -163,16 +174,118 @@ class PjrtBound final : public Bound {
       }
       out = compiled_->program.run(arrays, sizes, keep);
     }
-    if (options.profile) {
-      out.done.wait();
-      const auto took = std::chrono::steady_clock::now() - start;
-      options.profile->record(
-          {signature.name, 0, std::chrono::duration_cast<std::chrono::nanoseconds>(took).count()});
+    return finished(std::move(out), options, call);
+  }
+
+  std::vector<std::string> compilations() const {
+    std::vector<std::string> lines = ahead_;
+    const GraphProgram& g = main_ ? *main_ : compiled_->program;
+    for (std::string& line : g.compilations()) lines.push_back(std::move(line));
+    return lines;
+  }
+
+  Report explain(const ExplainOptions& options) const override {
+    const Signature& signature = compiled_->signature;
+    if (!options.inputs) {
+      throw UserError({"TL-BACKEND-001",
+                       signature.name,
+                       "a plugin compiles for sizes, which only arguments give",
+                       "explain it with inputs",
+                       {}});
     }
-    return {std::move(out.results), std::move(out.result_dims), std::move(out.done)};
+    check_run(signature, inputs_, options.inputs->size(), {});
+    std::vector<HostArray> outlines = outlines_;
+    std::vector<Buffer> buffers;
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+      buffers.emplace_back(*(*options.inputs)[i]);
+      outlines[inputs_[i]] = outline(buffers.back());
+    }
+    const std::vector<std::int64_t> sizes = bind(outlines, options.dims);
+    const Program& program = main_ ? main_->program(main_sizes(outlines, options.dims))
+                                   : compiled_->program.program(sizes);
+    Report r = report_of(program);
+    r.program = signature.name;
+    r.backend = "pjrt:" + compiled_->client.platform();
+    for (std::size_t k = 0; k < sizes.size(); ++k) {
+      r.sizes.push_back(signature.dims[k].name() + " = " + std::to_string(sizes[k]));
+    }
+    for (std::size_t i = 0; i < buffers.size(); ++i) {
+      // Where the program reads it: what a run takes is not the way there.
+      Buffer& b = buffers[i];
+      b = compiled_->program.is_over_mesh()
+              ? Buffer::on_device(compiled_->program.place(b, inputs_[i], sizes), b.dtype(),
+                                  b.extents(), {})
+              : uploaded(compiled_->client, b.to_host());
+      b.ready().wait();
+    }
+    for (; r.runs < 3; ++r.runs) {
+      const auto start = std::chrono::steady_clock::now();
+      run(buffers, {.dims = options.dims}).done.wait();
+      const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+      r.seconds = std::min(r.seconds.value_or(took.count()), took.count());
+    }
+    const std::vector<std::string> lines = compilations();
+    r.traces = {"compiled " + std::to_string(lines.size()) + " times\n"};
+    for (const std::string& line : lines) r.traces[0] += "  " + line + "\n";
+    return r;
   }
 
  private:
+  static RunResult finished(GraphProgram::Outcome out, const RunOptions& options,
+                            const OpaqueRun& call) {
+    if (options.profile) out.done.wait();
+    call.end();
+    return {std::move(out.results), std::move(out.result_dims), std::move(out.done)};
+  }
+  RunResult run_on_mesh(const std::vector<Buffer>& buffers, const std::vector<std::int64_t>& sizes,
+                        const RunOptions& options, const OpaqueRun& call) const {
+    std::vector<Buffer> args(outlines_.size());
+    for (std::size_t i = 0; i < buffers.size(); ++i) {
+      const Buffer& b = buffers[i];
+      const bool donated = call.donates(i);
+      Buffer& arg = args[inputs_[i]];
+      if (!donated) {
+        arg = b;
+      } else if (b.device().is_host()) {
+        arg = Buffer(b.donate_host());
+      } else {
+        arg = Buffer::on_device(b.memory(), b.dtype(), b.extents(), b.ready());
+        b.donate_host();
+      }
+    }
+    // From the first run on what is bound lies where it is needed.
+    for (const auto& [k, buffer] : bound_on_mesh()) {
+      auto placed = compiled_->program.place(buffer, k, sizes);
+      args[k] = Buffer::on_device(std::move(placed), buffer.dtype(), buffer.extents(), {});
+      const std::lock_guard lock(mesh_mutex_);
+      on_mesh_[k] = args[k];
+    }
+    return finished(compiled_->program.run_on_mesh(args, sizes), options, call);
+  }
+  std::map<std::size_t, Buffer> bound_on_mesh() const {
+    const std::lock_guard lock(mesh_mutex_);
+    return on_mesh_;
+  }
+  /// What the plugin says of a program, which is one kernel to everybody else.
+  Report report_of(const Program& program) const {
+    Report r;
+    r.code = "compiled by " + compiled_->client.plugin().path();
+    KernelReport whole{.name = "program", .space = {}, .ops = {}, .runs_on = "plugin"};
+    if (const auto costs = program.costs()) {
+      const auto flops = costs->find("flops");
+      if (flops != costs->end()) whole.flops = flops->second;
+    }
+    r.peak_reason = "memory lies on the device";
+    if (const auto memory = program.memory()) {
+      whole.bytes_read = memory->arguments;
+      whole.bytes_written = memory->outputs;
+      r.arena_bytes = memory->temporary;
+      r.result_bytes = memory->outputs - memory->aliased;
+      r.predicted_peak = r.arena_bytes + r.result_bytes;
+    }
+    r.kernels.push_back(std::move(whole));
+    return r;
+  }
   /// Sizes of the whole graph, whose labels and constraints its two halves have parts of.
   std::vector<std::int64_t> bind(const std::vector<HostArray>& outlines,
                                  const DimValues& dims) const {
@@ -185,17 +298,22 @@ class PjrtBound final : public Bound {
                                  const std::vector<HostArray>& outlines,
                                  const DimValues& dims) const {
     DeviceArrays args = hoisted_;
-    std::vector<HostArray> arg_outlines = hoisted_outlines_;
     std::vector<std::int64_t> keep(hoisted_.size());
     std::iota(keep.begin(), keep.end(), 0);
     for (std::size_t k : inputs_) {
       if (!may_go[k]) keep.push_back(static_cast<std::int64_t>(args.size()));
       args.push_back(arrays[k]);
-      arg_outlines.push_back(outlines[k]);
     }
+    return main_->run(args, main_sizes(outlines, dims), keep);
+  }
+  /// Of the main part, where there is one.
+  std::vector<std::int64_t> main_sizes(const std::vector<HostArray>& outlines,
+                                       const DimValues& dims) const {
+    std::vector<HostArray> arg_outlines = hoisted_outlines_;
+    for (std::size_t k : inputs_) arg_outlines.push_back(outlines[k]);
     DimValues all = dims_;
     all.insert(dims.begin(), dims.end());
-    return main_->run(args, bind_arguments(*main_->graph(), arg_outlines, all), keep);
+    return bind_arguments(*main_->graph(), arg_outlines, all);
   }
   /// What may be given up, by the params of the main part: those that are not bound, behind the
   /// hoisted ones.
@@ -228,9 +346,12 @@ class PjrtBound final : public Bound {
   DeviceArrays arrays_;               // likewise
   std::vector<std::size_t> inputs_;   // params that are not bound
   std::optional<GraphProgram> main_;  // where something was computed ahead
+  mutable std::mutex mesh_mutex_;
+  mutable std::map<std::size_t, Buffer> on_mesh_;  // bound arguments of programs over a mesh
   DeviceArrays hoisted_;
   std::vector<HostArray> hoisted_outlines_;
   DimValues dims_;
+  std::vector<std::string> ahead_;  // compilations for what is bound
 };
 
 class PjrtExecutable final : public Executable {
@@ -249,8 +370,11 @@ class PjrtBackend final : public Backend {
  public:
   explicit PjrtBackend(const BackendOptions& o)
       : client_(Client::get(Plugin::load(find_plugin(o.plugin)), o.create)),
+        cache_(o.cache ? std::make_shared<ProgramCache>(*o.cache)
+                       : std::shared_ptr<ProgramCache>(&ProgramCache::of_process(), [](auto*) {})),
         name_("pjrt:" + client_.platform()) {
     emission_.recorded_trips = o.recorded_trips;
+    emission_.host_calls = takes_host_calls(client_);
   }
   std::string_view name() const override { return name_; }
   std::vector<Device> devices() const override {
@@ -258,23 +382,27 @@ class PjrtBackend final : public Backend {
   }
   std::shared_ptr<const Executable> compile(ir::GraphRef graph,
                                             const CompileOptions& options) override {
-    auto compiled = std::make_shared<const Compiled>(client_, graph, options, emission_);
-    if (graph->dims().empty()) compiled->program.prepare({});
+    // For one device XLA partitions nothing, and can't run what Shardy makes of the mesh.
+    if (stablehlo::mesh_devices(*graph) == 1) graph = transform::on_one_device(*graph);
+    auto compiled = std::make_shared<const Compiled>(client_, cache_, graph, options, emission_);
+    if (graph->dims().empty()) compiled->program.program({});
     return std::make_shared<PjrtExecutable>(std::move(compiled));
   }
-  Buffer upload(HostArray array) override {
-    auto copy = client_.upload(array);
-    Event ready = copy->ready();
-    return Buffer::on_device(std::move(copy), array.dtype(), array.extents(), std::move(ready));
-  }
+  Buffer upload(HostArray array) override { return uploaded(client_, array); }
 
  private:
   const Client& client_;
+  std::shared_ptr<ProgramCache> cache_;
   std::string name_;
   stablehlo::EmitOptions emission_;
 };
 
 }  // namespace
+
+std::vector<std::string> compilations(const runtime::Bound& bound) {
+  const auto* ours = dynamic_cast<const PjrtBound*>(&bound);
+  return ours ? ours->compilations() : std::vector<std::string>();
+}
 
 std::shared_ptr<runtime::Backend> make_backend(const BackendOptions& options) {
   return std::make_shared<PjrtBackend>(options);

@@ -1,10 +1,14 @@
-// What a run of a small program costs: the plugin's calls alone, through the back end, and from and
-// to the host. TLALOC_PJRT_PLUGIN names the plugin.
+// What a small program costs: from the disk and compiled; a run of it: the plugin's calls alone,
+// through the back end, and from and to the host. TLALOC_PJRT_PLUGIN names the plugin.
 #include <benchmark/benchmark.h>
+
+#include <filesystem>
+#include <string>
 
 #include "tlaloc/ops/val_ops.h"
 #include "tlaloc/pjrt/finder.h"
 #include "tlaloc/pjrt/pjrt_backend.h"
+#include "tlaloc/pjrt/program_cache.h"
 #include "tlaloc/stablehlo/emit.h"
 
 namespace tlaloc::plugins {
@@ -37,6 +41,24 @@ void BM_FromAndToTheHost(benchmark::State& state) {
   const HostArray* inputs[] = {&x};
   for (auto _ : state) benchmark::DoNotOptimize(bound->run_host(inputs));
 }
+/// A small program, and what its first run of each size costs: from the disk, or compiled.
+void program(benchmark::State& state, bool kept) {
+  const Client& client = Client::get(Plugin::load(find_plugin("")));
+  const auto folder = std::filesystem::temp_directory_path() / "tlaloc-pjrt-bench";
+  const std::string module = stablehlo::emit(*increment(), {}).text;
+  ProgramCache cache(kept ? cache::Settings{.folder = folder.string()}
+                          : cache::Settings{.folder = std::nullopt});
+  cache.compile(client, module);
+  for (auto _ : state) {
+    const auto p = cache.compile(client, module);
+    if (p.from_disk != kept) state.SkipWithError("the program came from elsewhere");
+  }
+  std::filesystem::remove_all(folder);
+}
+void BM_Compiled(benchmark::State& state) { program(state, false); }
+void BM_FromDisk(benchmark::State& state) { program(state, true); }
+BENCHMARK(BM_Compiled)->Unit(benchmark::kMillisecond);
+BENCHMARK(BM_FromDisk)->Unit(benchmark::kMillisecond);
 BENCHMARK(BM_PluginAlone)->Unit(benchmark::kMicrosecond);
 BENCHMARK(BM_BackEnd)->Unit(benchmark::kMicrosecond);
 BENCHMARK(BM_FromAndToTheHost)->Unit(benchmark::kMicrosecond);

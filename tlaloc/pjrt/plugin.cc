@@ -107,6 +107,20 @@ std::string Plugin::attribute(std::string_view key) const {
   return {};
 }
 
+bool Plugin::register_handler(std::string_view target, ffi::Handler* handler,
+                              std::string_view platform) const {
+  for (auto* e = static_cast<ffi::ExtensionBase*>(api_->extension_start); e; e = e->next) {
+    if (e->type != ffi::kPjrtExtension || e->struct_size < sizeof(ffi::PjrtExtension)) continue;
+    ffi::RegisterHandler args{
+        sizeof args, target.data(), target.size(), handler, platform.data(), platform.size(), 0};
+    const auto add = reinterpret_cast<c::Error* (*)(ffi::RegisterHandler*)>(
+        reinterpret_cast<ffi::PjrtExtension*>(e)->register_handler);
+    check(add(&args), "FFI_Register_Handler");
+    return true;
+  }
+  return false;
+}
+
 void Plugin::missing(Function f, const char* what) const {
   throw PluginError({"TL-PJRT-003",
                      what,

@@ -8,6 +8,7 @@
 
 #include "tlaloc/base/error.h"
 #include "tlaloc/pjrt/c_api.h"
+#include "tlaloc/pjrt/ffi_api.h"
 
 namespace tlaloc::plugins {
 
@@ -55,6 +56,10 @@ class Plugin {
   int minor_version() const { return api_->version.minor_version; }
   /// Of an attribute that the plugin states of itself, such as "stablehlo_current_version".
   std::string attribute(std::string_view key) const;
+  /// Lets custom calls of that name run on devices of that platform ("Host"), in every program.
+  /// False where the plugin takes no handlers. Once for each name. PluginError.
+  bool register_handler(std::string_view target, ffi::Handler* handler,
+                        std::string_view platform) const;
 
   bool has(c::Function f) const;
   /// Calls a function with its arguments' structure, whose size is filled in. PluginError, with

@@ -263,22 +263,21 @@ void check_alias_of_bound(const Signature& s, std::size_t k) {
   }
 }
 void check_run(const Signature& s, std::span<const std::size_t> inputs, std::size_t given,
-               const RunOptions& options) {
-  if (given != inputs.size() ||
-      (!options.donate.empty() && options.donate.size() != inputs.size())) {
+               const std::vector<bool>& donate) {
+  if (given != inputs.size() || (!donate.empty() && donate.size() != inputs.size())) {
     throw UserError({"TL-ARITY-001",
                      s.name,
                      "takes " + std::to_string(inputs.size()) + " arguments, " +
                          std::to_string(given) + " were given" +
-                         (options.donate.empty() ? "" : "; donate needs one flag for each"),
+                         (donate.empty() ? "" : "; donate needs one flag for each"),
                      "",
                      {}});
   }
   for (const Alias& a : s.aliases) {
     if (!a.must) continue;
     const auto it = std::ranges::find(inputs, a.param);
-    const bool donated = it != inputs.end() && !options.donate.empty() &&
-                         options.donate[static_cast<std::size_t>(it - inputs.begin())];
+    const bool donated = it != inputs.end() && !donate.empty() &&
+                         donate[static_cast<std::size_t>(it - inputs.begin())];
     if (!donated) throw_alias(s, a, "which was not donated");
   }
 }

@@ -71,8 +71,8 @@ std::int64_t axis_size(ir::Type t, const HostArray& array, int axis);
 /// TL-ALIAS-001 if param k, which is bound, must give its memory to a result.
 void check_alias_of_bound(const Signature& s, std::size_t k);
 /// TL-ARITY-001 for a wrong number of arguments or flags; TL-ALIAS-001 for one that had to be
-/// donated. `inputs`: the params that are not bound.
+/// donated. `inputs`: the params that are not bound. `donate`: by input, as RunOptions::donate.
 void check_run(const Signature& s, std::span<const std::size_t> inputs, std::size_t given,
-               const RunOptions& options);
+               const std::vector<bool>& donate);
 
 }  // namespace tlaloc::runtime

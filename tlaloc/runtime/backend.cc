@@ -8,10 +8,16 @@ namespace tlaloc::runtime {
 
 std::vector<HostArray> Bound::run_host(std::span<const HostArray* const> inputs,
                                        const RunOptions& options,
-                                       std::span<HostArray* const>) const {
+                                       std::span<HostArray* const> donated) const {
+  RunOptions again = options;
+  again.donate.clear();
+  for (const HostArray* a : donated) again.donate.push_back(a != nullptr);
   std::vector<Buffer> buffers;
-  for (const HostArray* a : inputs) buffers.emplace_back(*a);
-  const RunResult r = run(std::move(buffers), options);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const bool goes = i < donated.size() && donated[i] != nullptr;
+    buffers.emplace_back(goes ? std::exchange(*donated[i], {}) : *inputs[i]);
+  }
+  const RunResult r = run(std::move(buffers), again);
   std::vector<HostArray> results;
   for (const Buffer& b : r.outputs) results.push_back(b.to_host());
   return results;

@@ -45,7 +45,8 @@ struct Signature {
   std::vector<ir::Dim> result_dims;
   std::vector<Alias> aliases;
 };
-/// UserError TL-ALIAS-001 for an alias between different types, or of a position that isn't there.
+/// UserError TL-ALIAS-001 for an alias between different types, or of a position that isn't there
+/// or is named twice.
 Signature signature_of(const ir::Graph& g, const CompileOptions& options);
 
 /// Stops runs from another thread. Copies share one flag.

@@ -16,7 +16,7 @@ using ir::ValueId;
 
 class Splitter {
  public:
-  Splitter(const Graph& g, const std::vector<bool>& bound)
+  Splitter(const Graph& g, const std::vector<bool>& bound, const std::vector<bool>& stays)
       : g_(g),
         hoisted_value_(g.value_count()),
         hoisted_node_(g.node_count()),
@@ -29,7 +29,9 @@ class Splitter {
         if (auto s = d.as_symbol()) know(*s);
       }
     }
-    for (std::uint32_t i = 0; i < g.node_count(); ++i) decide(g.node(i));
+    for (std::uint32_t i = 0; i < g.node_count(); ++i) {
+      if (stays.empty() || !stays[i]) decide(g.node(i));
+    }
     find_needed();
   }
 
@@ -155,8 +157,9 @@ class Splitter {
 
 }  // namespace
 
-Split split_prologue(const Graph& g, const std::vector<bool>& bound) {
-  return Splitter(g, bound).run();
+Split split_prologue(const Graph& g, const std::vector<bool>& bound,
+                     const std::vector<bool>& stays) {
+  return Splitter(g, bound, stays).run();
 }
 
 }  // namespace tlaloc::runtime

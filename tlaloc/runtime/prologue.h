@@ -18,8 +18,9 @@ struct Split {
   std::vector<ir::Symbol> dims;
 };
 
-/// `bound`: one flag per param. What has an effect is never hoisted. No
-/// constraint is lost.
-Split split_prologue(const ir::Graph& g, const std::vector<bool>& bound);
+/// `bound`: one flag per param. What has an effect is never hoisted, nor are nodes with a flag in
+/// `stays`, which may be empty. No constraint is lost.
+Split split_prologue(const ir::Graph& g, const std::vector<bool>& bound,
+                     const std::vector<bool>& stays = {});
 
 }  // namespace tlaloc::runtime

@@ -27,8 +27,9 @@ std::vector<std::string> op_names(const GraphRef& g) {
   for (std::uint32_t i = 0; i < g->node_count(); ++i) r.emplace_back(g->node(i).op().name);
   return r;
 }
-Split split(const GraphRef& g, const std::vector<bool>& bound) {
-  Split s = split_prologue(*g, bound);
+Split split(const GraphRef& g, const std::vector<bool>& bound,
+            const std::vector<bool>& stays = {}) {
+  Split s = split_prologue(*g, bound, stays);
   ir::verify(*s.prologue);
   ir::verify(*s.main);
   return s;
@@ -48,6 +49,15 @@ TEST(Prologue, TakesWhatDependsOnBoundParamsOnly) {
   EXPECT_EQ(s.main->param_label(2).name, "x");
   EXPECT_THAT(s.dims, ElementsAre(n));
   EXPECT_EQ(s.main->constraints().size(), 1u);
+}
+
+TEST(Prologue, WhatStaysIsNotTaken) {
+  Builder b;
+  const Val w = b.param(f64({4})), x = b.param(f64({4}));
+  const GraphRef g = b.build(Vals{sin(exp(w)) * x});
+  const Split s = split(g, {true, false}, {false, true, false});
+  EXPECT_THAT(op_names(s.prologue), ElementsAre("exp"));
+  EXPECT_THAT(op_names(s.main), ElementsAre("sin", "mul"));
 }
 
 TEST(Prologue, WhatTakesNoOperandsIsMadeAgain) {

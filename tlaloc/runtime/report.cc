@@ -212,6 +212,9 @@ std::string Report::text() const {
               bytes_text(static_cast<double>(result_bytes)),
               bytes_text(static_cast<double>(scratch_bytes)));
   if (threads > 1 && scratch_bytes > 0) t += ", up to as much scratch for each other thread";
+  if (kept_bytes > 0) {
+    t += format(", beside {} kept between runs", bytes_text(static_cast<double>(kept_bytes)));
+  }
   if (grows) t += ", and what grows during the run";
   if (measured_peak) {
     t += format("; {} measured", bytes_text(static_cast<double>(*measured_peak)));
@@ -236,14 +239,15 @@ std::string Report::json() const {
   }
   return format(
       "{{\n  \"program\": {}, \"backend\": {}, \"code\": {}, \"reason\": {}, \"sizes\": {},\n"
-      "  \"arena_bytes\": {}, \"result_bytes\": {}, \"scratch_bytes\": {}, \"grows\": {}, "
+      "  \"arena_bytes\": {}, \"result_bytes\": {}, \"scratch_bytes\": {}, \"kept_bytes\": {}, "
+      "\"grows\": {}, "
       "\"predicted_peak\": {}, \"measured_peak\": {},\n"
       "  \"seconds\": {}, \"timed_seconds\": {}, \"runs\": {}, \"threads\": {}, \"ceilings\": {},\n"
       "  \"kernels\": {},\n  \"memory\": {},\n  \"traces\": {}\n}}\n",
       quoted(program), quoted(backend), quoted(code), quoted(reason), list(sizes, quoted),
-      arena_bytes, result_bytes, scratch_bytes, grows, predicted_peak, number(measured_peak),
-      number(seconds), number(timed_seconds), runs, threads, ceiling, list(kernels, kernel_json),
-      list(memory, memory_json), list(traces, quoted));
+      arena_bytes, result_bytes, scratch_bytes, kept_bytes, grows, predicted_peak,
+      number(measured_peak), number(seconds), number(timed_seconds), runs, threads, ceiling,
+      list(kernels, kernel_json), list(memory, memory_json), list(traces, quoted));
 }
 
 }  // namespace tlaloc::runtime

@@ -65,6 +65,8 @@ struct Report {
   std::vector<KernelReport> kernels;
   std::vector<MemoryReport> memory;
   std::int64_t arena_bytes = 0, result_bytes = 0, scratch_bytes = 0;  ///< scratch: of one thread
+  /// What was made of arguments when they were bound, and is there between runs.
+  std::int64_t kept_bytes = 0;
   /// Some memory is made during the run, as loops go on: no prediction covers it.
   bool grows = false;
   /// All that a run by one thread allocates at one time: arena, results and scratch.

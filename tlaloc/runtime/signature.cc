@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 
 #include "tlaloc/runtime/backend.h"
 
@@ -19,6 +20,7 @@ Signature signature_of(const ir::Graph& g, const CompileOptions& options) {
     if (!determined) s.undetermined.push_back(symbol);
   }
   s.result_dims.assign(g.result_dims().begin(), g.result_dims().end());
+  std::set<std::size_t> params, results;
   for (const Alias& a : options.aliases) {
     const std::string what =
         "result " + std::to_string(a.result) + " and argument " + std::to_string(a.param);
@@ -31,6 +33,9 @@ Signature signature_of(const ir::Graph& g, const CompileOptions& options) {
     if (s.params[a.param] != s.results[a.result]) {
       fail(what + " can't share memory: their types are " + s.results[a.result].to_string() +
            " and " + s.params[a.param].to_string());
+    }
+    if (!params.insert(a.param).second || !results.insert(a.result).second) {
+      fail(what + " can't share memory: one of them is in another alias");
     }
   }
   s.aliases = options.aliases;

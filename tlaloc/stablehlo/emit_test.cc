@@ -8,6 +8,7 @@
 #include "tlaloc/base/error.h"
 #include "tlaloc/ir/region_ops.h"
 #include "tlaloc/ops/control.h"
+#include "tlaloc/ops/val_index.h"
 #include "tlaloc/ops/val_reduce.h"
 #include "tlaloc/ops/val_system.h"
 
@@ -81,6 +82,21 @@ TEST(Emit, DonorsAndAliasesAreStated) {
   const std::string text = emit(*g, {}, {.donors = {0, 1}, .aliases = {{1, 0}}}).text;
   EXPECT_THAT(text, HasSubstr("%0: tensor<3xf32> {jax.buffer_donor = true}"));
   EXPECT_THAT(text, HasSubstr("%1: tensor<3xf32> {tf.aliasing_output = 0 : i32}"));
+}
+
+TEST(Emit, IndicesAreKeptInBoundsWhereThatIsAskedFor) {
+  const Type x = Type::get(DType::f32, {7}), i = Type::get(DType::i64, {3});
+  const auto taken =
+      graph({x, i}, [](const Vals& p) -> Vals { return {ops::take(p[0], p[1], 0)}; });
+  EXPECT_THAT(emit(*taken, {}).text, Not(HasSubstr("stablehlo.minimum")));
+  EXPECT_THAT(emit(*taken, {}, {.in_bounds = true}).text, HasSubstr("stablehlo.minimum"));
+  const auto added = graph({x, i, Type::get(DType::f32, {3})}, [](const Vals& p) -> Vals {
+    return {ops::scatter_at(p[0], p[1], p[2], 0, ops::Update::add, ops::OutOfBounds::fill)};
+  });
+  EXPECT_THAT(emit(*added, {}).text, Not(HasSubstr("stablehlo.pad")));
+  const std::string text = emit(*added, {}, {.in_bounds = true}).text;
+  EXPECT_THAT(text, HasSubstr("edge_padding_high = array<i64: 1>"));
+  EXPECT_THAT(text, HasSubstr("limit_indices = array<i64: 7>"));
 }
 
 GraphRef two_calls() {

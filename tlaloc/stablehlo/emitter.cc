@@ -7,15 +7,14 @@
 #include "tlaloc/ir/region_ops.h"
 #include "tlaloc/ops/convert_element.h"
 #include "tlaloc/ops/rows.h"
+#include "tlaloc/ops/sharding.h"
+#include "tlaloc/stablehlo/mesh_text.h"
 
 namespace tlaloc::stablehlo {
 namespace {
 
 constexpr LowerFn kLowerings[] = {
-    lowering::If,
-    lowering::While,
-    lowering::Scan,
-    lowering::Call,
+    lowering::If, lowering::While, lowering::Scan, lowering::Call, lowering::Manual,
 #define TLALOC_OP(Name) lowering::Name,
 #include "tlaloc/ops/op_names.inc"
 #undef TLALOC_OP
@@ -46,6 +45,11 @@ void Emitter::append_types(std::span<const Value> values) {
     text_ += type_text(values[i].type);
   }
   text_ += ')';
+}
+
+void Emitter::append_attributes(const std::string& some, const std::string& more) {
+  if (some.empty() && more.empty()) return;
+  text_ += " {" + some + (some.empty() || more.empty() ? "" : ", ") + more + "}";
 }
 
 Value Emitter::op(std::string_view name, std::initializer_list<Value> in, TensorType out,
@@ -98,7 +102,7 @@ Values Emitter::op(std::string_view name, std::span<const Value> in,
       text_ += "):\n";
     }
     ++depth_;
-    op("stablehlo.return", regions[r].body(params), std::span<const TensorType>{}, {}, {});
+    op(regions[r].terminator, regions[r].body(params), std::span<const TensorType>{}, {}, {});
     --depth_;
     indent();
     text_ += '}';
@@ -240,8 +244,9 @@ void Emitter::lower(Frame& f, const ir::Node& n) {
   std::vector<TensorType> out;
   if (n.region_kind() == ir::RegionKind::none) {
     for (ir::Type t : n.result_types()) out.push_back(type(f, t, &n));
-    // Where there is nothing to compute, no rule about sizes matters.
-    if (!out.empty() && !n.op().traits.ordered &&
+    // Where there is nothing to compute, no rule about sizes matters. A constraint declares its
+    // mesh.
+    if (!out.empty() && !n.op().traits.ordered && &n.op() != &ops::rows::ShardingConstraint &&
         std::ranges::all_of(out, [](const TensorType& t) { return t.empty(); })) {
       for (const TensorType& t : out) results.push_back(splat(0, t));
     }
@@ -396,6 +401,7 @@ bool Emitter::may_exceed(const ir::Graph& g) {
 
 void Emitter::use_devices(const ir::Node& node, const std::string& mesh_axis,
                           std::int64_t devices) {
+  if (!meshes_.empty()) refuse(node, "collectives run over replicas, outside of the mesh");
   if (devices_ > 1 && mesh_axis_ != mesh_axis) {
     refuse(node, "collectives run over the axes '" + mesh_axis_ + "' and '" + mesh_axis +
                      "', and one module has one axis of replicas");
@@ -409,6 +415,7 @@ void Emitter::use_devices(const ir::Node& node, const std::string& mesh_axis,
 Emitted Emitter::module(const ir::Graph& g, std::span<const std::int64_t> sizes) {
   Frame f{g, {}};
   for (std::size_t i = 0; i < sizes.size(); ++i) f.sizes[g.dims()[i].id()] = {sizes[i], {}};
+  if (options_.fixed_layouts) find_mesh(g);
   Emitted e;
   Values args;
   for (ir::Type t : g.param_types()) {
@@ -446,10 +453,15 @@ Emitted Emitter::module(const ir::Graph& g, std::span<const std::int64_t> sizes)
     results.push_back(exceeded_flag());
   }
   op("func.return", results, std::span<const TensorType>{}, {}, {});
+  e.layouts = layouts_of(g, options_.fixed_layouts);
+  e.layouts.results.resize(results.size());
+  if (!meshes_.empty()) e.partitions = meshes_[0].second.devices();
+  if (options_.fixed_layouts) fix_layouts(e.layouts, args, results);
 
   const std::string body = std::exchange(text_, {});
   text_ = "// Made by Tlaloc, for StableHLO " + std::string(kMinimumVersion) + " and later.\n";
   text_ += "module @" + ir::to_identifier(g.name().empty() ? "tlaloc" : g.name()) + " {\n";
+  text_ += mesh_declarations();
   text_ += "  func.func public @main(";
   for (std::size_t i = 0; i < args.size(); ++i) {
     if (i) text_ += ", ";
@@ -457,17 +469,20 @@ Emitted Emitter::module(const ir::Graph& g, std::span<const std::int64_t> sizes)
     text_ += ": " + type_text(args[i].type);
     const auto alias =
         std::ranges::find(options_.aliases, i, [](const auto& a) { return a.first; });
+    std::string attrs;
     if (alias != options_.aliases.end()) {
-      text_ += " {tf.aliasing_output = " + std::to_string(alias->second) + " : i32}";
+      attrs = "tf.aliasing_output = " + std::to_string(alias->second) + " : i32";
     } else if (std::ranges::find(options_.donors, i) != options_.donors.end()) {
-      text_ += " {jax.buffer_donor = true}";
+      attrs = "jax.buffer_donor = true";
     }
+    append_attributes(attrs, layout_attribute(e.layouts.params[i]));
   }
   text_ += ") -> (";
   for (std::size_t i = 0; i < results.size(); ++i) {
     if (i) text_ += ", ";
     e.results.push_back(results[i].type);
     text_ += type_text(results[i].type);
+    append_attributes({}, layout_attribute(e.layouts.results[i]));
   }
   text_ += ") {\n" + body + "  }\n" + functions_ + "}\n";
   e.text = std::move(text_);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tlaloc/ir/graph.h"
+#include "tlaloc/ir/region_ops.h"
 #include "tlaloc/ops/val_ops.h"
 #include "tlaloc/stablehlo/emit.h"
 
@@ -58,6 +59,7 @@ struct Op {
 struct Region {
   std::vector<TensorType> params;
   std::function<Values(const Values&)> body;
+  const char* terminator = "stablehlo.return";
 };
 
 class Emitter {
@@ -130,15 +132,28 @@ class Emitter {
   Value exceeded_flag();
   void add_exceeded(const Value& flag);
 
+  // ---- meshes ----
+  /// The manual computations that are being emitted, outermost first.
+  std::vector<const ir::ManualAttrs*> manual;
+  /// The name under which the module declares the mesh.
+  std::string mesh_symbol(const ir::Node& node, const ir::Mesh& mesh);
+  std::string sharding_attribute(const ir::Node& node, const ir::Sharding& sharding);
+  /// x, not cut where EmitOptions::fixed_layouts holds.
+  Value whole(const ir::Node& node, const Value& x);
   /// Collectives run over that many replicas.
   void use_devices(const ir::Node& node, const std::string& mesh_axis, std::int64_t devices);
 
  private:
   void lower(Frame& f, const ir::Node& n);
+  void find_mesh(const ir::Graph& g);
   void check_dynamic(const Frame& f, const ir::Node& n) const;
   /// Those between entry dims, before anything is emitted; the others afterwards.
   void check_constraints(const Frame& f, bool at_entry) const;
   void append(const Value& v);
+  void append_attributes(const std::string& some, const std::string& more);
+  void fix_layouts(Layouts& layouts, const Values& params, const Values& results) const;
+  std::string layout_attribute(const std::optional<ir::Sharding>& layout) const;
+  std::string mesh_declarations() const;
   void append_types(std::span<const Value> values);
   Value fresh(TensorType type) { return {next_++, -1, std::move(type)}; }
   void append_signature(std::string_view header, const Values& args,
@@ -155,6 +170,8 @@ class Emitter {
   std::vector<ir::GraphRef> decompositions_;  // kept alive: functions are named by address
   std::string mesh_axis_;
   std::int64_t devices_ = 1;
+  std::vector<std::pair<std::string, ir::Mesh>> meshes_;  // by the names that declare them
+  std::optional<ir::Mesh> mesh_;  // one that the graph has; before it is emitted, too
 };
 
 using LowerFn = Values (*)(Emitter&, const Op&);
@@ -165,6 +182,7 @@ Values If(Emitter&, const Op&);
 Values While(Emitter&, const Op&);
 Values Scan(Emitter&, const Op&);
 Values Call(Emitter&, const Op&);
+Values Manual(Emitter&, const Op&);
 #define TLALOC_OP(Name) Values Name(Emitter&, const Op&);
 #include "tlaloc/ops/op_names.inc"
 #undef TLALOC_OP

@@ -24,13 +24,25 @@ Values as_positions(Emitter& e, std::span<const Value> starts) {
   for (const Value& s : starts) r.push_back(as_position(e, s));
   return r;
 }
+/// Moved so that windows fit.
+Value within(Emitter& e, const Value& start, std::int64_t last) {
+  return e.binary("minimum", e.binary("maximum", start, e.splat(0, start.type)),
+                  e.splat(static_cast<double>(last), start.type));
+}
+/// Scalars: where windows of that size begin.
+Values window_starts(Emitter& e, std::span<const Value> starts, const Extents& operand,
+                     const Extents& window) {
+  Values r = as_positions(e, starts);
+  if (!e.options().in_bounds) return r;
+  for (std::size_t k = 0; k < r.size(); ++k) r[k] = within(e, r[k], operand[k] - window[k]);
+  return r;
+}
 /// Starts of shape `batch`, side by side along a new last axis; clamped so that windows fit.
 Value start_vectors(Emitter& e, std::span<const Value> starts, const Extents& last) {
   Values parts;
   for (std::size_t k = 0; k < starts.size(); ++k) {
     const Value s = as_position(e, starts[k]);
-    const Value inside = e.binary("minimum", e.binary("maximum", s, e.splat(0, s.type)),
-                                  e.splat(static_cast<double>(last[k]), s.type));
+    const Value inside = within(e, s, last[k]);
     Extents column = s.type.extents;
     column.push_back(1);
     parts.push_back(e.reshape(inside, std::move(column)));
@@ -167,6 +179,10 @@ Value fits(Emitter& e, const Value& indices, const Value& last, const ops::Index
   return e.op("stablehlo.reduce", in, std::span(&out, 1), "dimensions = " + array_attr(axes),
               region)[0];
 }
+/// Starts of windows that fit: those that do not are moved.
+Value clamped(Emitter& e, const Value& indices, const Value& limits) {
+  return e.binary("minimum", e.binary("maximum", indices, e.splat(0, indices.type)), limits);
+}
 /// `last` start, by component.
 Extents last_starts(const ops::IndexDims& d, const Extents& operand, const Extents& sizes) {
   Extents r;
@@ -184,7 +200,7 @@ Values DynamicSlice(Emitter& e, const Op& op) {
   if (starts.empty()) return {x};
   if (a.batch_axes == 0) {
     Values in{x};
-    for (Value& s : as_positions(e, starts)) in.push_back(std::move(s));
+    for (Value& s : window_starts(e, starts, x.type.extents, window)) in.push_back(std::move(s));
     return {e.op("stablehlo.dynamic_slice", in, op.out[0], "slice_sizes = " + array_attr(window))};
   }
   Extents sizes(usize(a.batch_axes), 1), last;
@@ -205,7 +221,9 @@ Values DynamicUpdateSlice(Emitter& e, const Op& op) {
   if (update.type.empty()) return {x};
   if (a.batch_axes == 0) {
     Values in{x, update};
-    for (Value& s : as_positions(e, starts)) in.push_back(std::move(s));
+    for (Value& s : window_starts(e, starts, x.type.extents, update.type.extents)) {
+      in.push_back(std::move(s));
+    }
     return {e.op("stablehlo.dynamic_update_slice", in, op.out[0])};
   }
   Extents last;
@@ -223,14 +241,19 @@ Values Gather(Emitter& e, const Op& op) {
   const Value indices = as_position(e, op.in[1]);
   const Extents sizes = e.extents(op, a.sizes);
   const Extents last = last_starts(a.dims, x.type.extents, sizes);
+  const bool clamps = e.options().in_bounds && a.mode != ops::OutOfBounds::promise;
   if (last.empty() || a.mode != ops::OutOfBounds::fill) {
     // StableHLO clamps too.
-    return {gather(e, x, indices, a.dims, sizes, a.sorted, op.out[0])};
+    const Value starts = clamps && !last.empty()
+                             ? clamped(e, indices, per_component(e, indices, a.dims, last))
+                             : indices;
+    return {gather(e, x, starts, a.dims, sizes, a.sorted && !clamps, op.out[0])};
   }
   const Value fill = e.leading(e.constant(ops::fill_value(x.type.dtype, a.fill)), op.out[0]);
   if (std::ranges::any_of(last, [](std::int64_t n) { return n < 0; })) return {fill};
   const Value limits = per_component(e, indices, a.dims, last);
-  const Value taken = gather(e, x, indices, a.dims, sizes, a.sorted, op.out[0]);
+  const Value starts = clamps ? clamped(e, indices, limits) : indices;
+  const Value taken = gather(e, x, starts, a.dims, sizes, a.sorted && !clamps, op.out[0]);
   AxisList positions;
   for (std::size_t i = 0; i < op.out[0].rank(); ++i) {
     const auto axis = static_cast<std::int64_t>(i);
@@ -251,6 +274,7 @@ Values Scatter(Emitter& e, const Op& op) {
   }
   if (a.update == ops::Update::set && !a.unique) return {scatter_last(e, op.in, a, sizes)};
   Value indices = as_position(e, op.in[1]);
+  Value into = x;
   const Extents last = last_starts(a.dims, x.type.extents, sizes);
   if (!last.empty()) {
     const Value limits = per_component(e, indices, a.dims, last);
@@ -263,13 +287,24 @@ Values Scatter(Emitter& e, const Op& op) {
       AxisList axes = ops::index_axes(a.dims, static_cast<int>(indices.type.rank()));
       inside = e.broadcast(inside, indices.type, axes);
       indices = e.select(inside, indices, per_component(e, indices, a.dims, outside));
+      if (e.options().in_bounds) {
+        // There is room behind the array, which is cut off again.
+        Extents room(x.type.rank());
+        for (std::int64_t axis : a.dims.index_map) room[usize(axis)] = sizes[usize(axis)];
+        const Extents none(x.type.rank());
+        into = e.pad(x, e.splat(0, TensorType{x.type.dtype, {}}), none, room, none);
+      }
     } else {
-      indices = e.binary("minimum", e.binary("maximum", indices, e.splat(0, indices.type)), limits);
+      indices = clamped(e, indices, limits);
     }
   }
   // Moved positions are no longer those that the promise spoke of.
   const bool sorted = a.sorted && a.mode == ops::OutOfBounds::promise;
-  return {scatter(e, x, indices, updates, a.dims, a.update, sorted, a.unique)};
+  const Value y =
+      scatter(e, into, indices, updates, a.dims, a.update, sorted, a.unique && into.type == x.type);
+  if (y.type == x.type) return {y};
+  const Extents none(x.type.rank()), one(x.type.rank(), 1);
+  return {e.slice(y, none, x.type.extents, one)};
 }
 
 }  // namespace tlaloc::stablehlo::lowering

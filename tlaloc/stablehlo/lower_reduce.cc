@@ -1,4 +1,5 @@
 // Reductions along axes and over windows, running ones, and positions of extremes.
+#include <algorithm>
 #include <limits>
 #include <numeric>
 
@@ -168,13 +169,24 @@ std::string window_attrs(Emitter& e, const Op& op, const ops::Window& w) {
          ", window_dilations = " + array_attr(w.window_dilation) + ", padding = " + padding;
 }
 
+/// Over a mesh XLA's partitioner ends the process at some windows of arrays that are cut (PJRT
+/// 0.115: negative padding, dilations), and refuses pairs: these stay whole.
+Value for_windows(Emitter& e, const Op& op, const ops::Window& w, const Value& x, bool pairs) {
+  const auto plain = [](std::int64_t n) { return n == 1; };
+  const bool usual = std::ranges::all_of(w.base_dilation, plain) &&
+                     std::ranges::all_of(w.window_dilation, plain) &&
+                     std::ranges::none_of(e.extents(op, w.low), [](auto n) { return n < 0; }) &&
+                     std::ranges::none_of(e.extents(op, w.high), [](auto n) { return n < 0; });
+  return usual && !pairs ? x : e.whole(op.node, x);
+}
+
 /// The position of each window's winner among x's elements in row-major order; -1 for none.
 Value winners(Emitter& e, const Op& op, const Value& x, const TensorType& windows) {
   const auto& a = op.as<ops::SelectWindowAttrs>();
   const std::int64_t count = element_count(x.type.extents);
   const Value places = e.reshape(e.iota({DType::i64, {count}}, 0), x.type.extents);
-  const Value in[] = {x, places, e.constant(identity_value(loser(a.largest), x.type.dtype)),
-                      e.index(-1)};
+  const Value in[] = {for_windows(e, op, a.window, x, true), places,
+                      e.constant(identity_value(loser(a.largest), x.type.dtype)), e.index(-1)};
   const TensorType out[] = {windows.with(x.type.dtype), windows.with(DType::i64)};
   const Region region[] = {extreme_region(e, x.type.dtype, DType::i64, a.largest, true)};
   return e.op("stablehlo.reduce_window", in, out, window_attrs(e, op, a.window), region)[1];
@@ -255,7 +267,7 @@ Values ReduceWindow(Emitter& e, const Op& op) {
   constexpr Fold kFolds[] = {kSum, kProduct, kMaximum, kMinimum, kAll, kAny};
   const auto& a = op.as<ops::ReduceWindowAttrs>();
   const Fold& fold = kFolds[static_cast<std::size_t>(a.monoid)];
-  const Value x = widened(e, op.in[0], fold);
+  const Value x = for_windows(e, op, a.window, widened(e, op.in[0], fold), false);
   const Value in[] = {x, e.constant(identity_value(fold.identity, x.type.dtype))};
   const TensorType out = op.out[0].with(x.type.dtype);
   const Region region[] = {fold_region(e, x.type.dtype, fold.name)};

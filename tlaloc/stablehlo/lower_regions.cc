@@ -257,8 +257,8 @@ Values Scan(Emitter& e, const Op& op) {
 Values Call(Emitter& e, const Op& op) {
   Frame f = e.region_frame(op, 0);
   const Values args(op.in.begin(), op.in.end());
-  // A function knows nothing of sizes that are found while its caller runs.
-  bool known = op.node.bound().empty();
+  // A function knows nothing of sizes that are found while its caller runs, and of no mesh.
+  bool known = op.node.bound().empty() && e.manual.empty();
   for (const auto& [symbol, size] : f.sizes) known = known && !size.length;
   if (known) return e.call_function(op.node, f, args);
   Values out = e.graph(f, args);

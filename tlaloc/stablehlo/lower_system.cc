@@ -1,12 +1,14 @@
-// Random bits, collectives and quantized weights.
+// Random bits and quantized weights.
 #include <array>
+#include <numeric>
 
-#include "tlaloc/ops/collectives.h"
+#include "tlaloc/ops/effects.h"
 #include "tlaloc/ops/quant.h"
 #include "tlaloc/ops/quant_blocks.h"
 #include "tlaloc/ops/val_index.h"
 #include "tlaloc/ops/val_linalg.h"
 #include "tlaloc/ops/val_reduce.h"
+#include "tlaloc/stablehlo/decoded_blocks.h"
 #include "tlaloc/stablehlo/emitter.h"
 
 namespace tlaloc::stablehlo::lowering {
@@ -17,81 +19,7 @@ using ir::Type;
 using ir::Val;
 using ir::Vals;
 
-/// Replicas 0, 1, … as one group; the channel says that replicas of one module meet.
-std::string groups(std::int64_t devices) {
-  Extents all;
-  for (std::int64_t i = 0; i < devices; ++i) all.push_back(i);
-  return "replica_groups = dense<[" + list_text(all) + "]> : tensor<1x" + std::to_string(devices) +
-         "xi64>";
-}
-std::int64_t devices_of(Emitter& e, const Op& op, const ops::MeshAxis& over) {
-  const std::int64_t devices = e.extent(op.frame, over.devices, &op.node);
-  if (devices > 1) e.use_devices(op.node, over.name, devices);
-  return devices;
-}
-Region reducer(Emitter& e, DType t, const char* name) {
-  return {{{t, {}}, {t, {}}},
-          [&e, name](const Values& v) -> Values { return {e.binary(name, v[0], v[1])}; }};
-}
-
-// ---- quantized weights: bytes, taken apart by bit operations ----
-
-/// Bytes [from, from + count) of each block of [rows, blocks, bytes].
-Val block_bytes(Val blocks, std::int64_t from, std::int64_t count) {
-  return ops::slice_axis(blocks, 2, from, from + count);
-}
-/// A float that a block starts with, as f32 [rows, blocks, 1].
-Val block_float(Val blocks, std::int64_t from, DType dtype) {
-  const Val bytes = block_bytes(blocks, from, byte_size(dtype));
-  Val x = ops::bitcast_convert(bytes, dtype);  // [rows, blocks]
-  x = ops::convert(x, DType::f32);
-  const std::array<Dim, 3> column{x.dim(0), x.dim(1), Dim(1)};
-  return ops::reshape(x, column);
-}
-Val over_block(Val column, Type to) {
-  const std::int64_t axes[] = {0, 1, 2};
-  return ops::broadcast_in_dim(column, to.shape(), axes);
-}
-
-/// f32 [rows, blocks * 32] from bytes [rows, blocks * block_bytes].
-Val decoded(Val bytes, const ir::Encoding& encoding) {
-  using namespace ops;  // NOLINT: the vocabulary of rules
-  const Dim rows = bytes.dim(0);
-  const Dim blocks = floordiv(bytes.dim(1), encoding.block_bytes);
-  const std::array<Dim, 3> split{rows, blocks, Dim(encoding.block_bytes)};
-  const Val x = reshape(bytes, split);
-  const std::string& name = encoding.name;
-  const Type values = Type::get(DType::f32, {rows, blocks, Dim(kBlockElements)});
-  Val y;
-  if (name == "q8_0" || name == "q8_32") {
-    const DType scale = name == "q8_0" ? DType::f16 : DType::f32;
-    const Val q = bitcast_convert(block_bytes(x, byte_size(scale), 32), DType::i8);
-    y = over_block(block_float(x, 0, scale), values) * convert(q, DType::f32);
-  } else {
-    const bool minimum = name == "q4_1" || name == "q5_1";
-    const bool fifth = name == "q5_0" || name == "q5_1";
-    const std::int64_t high_at = minimum ? 4 : 2, low_at = high_at + (fifth ? 4 : 0);
-    const Val q = block_bytes(x, low_at, 16);
-    const Val halves[] = {logical_and(q, full(15, q.type())),
-                          shift_right_logical(q, full(4, q.type()))};
-    Val bits = concatenate(halves, 2);
-    if (fifth) {
-      // Byte j of the high bits has those of elements 8 j to 8 j + 7.
-      const std::array<Dim, 4> by_byte{rows, blocks, Dim(4), Dim(8)};
-      const std::int64_t axes[] = {0, 1, 2};
-      const Val each = broadcast_in_dim(block_bytes(x, high_at, 4), by_byte, axes);
-      const Val bit =
-          logical_and(shift_right_logical(each, iota(each.type(), 3)), full(1, each.type()));
-      const Val high = reshape(bit, bits.shape());
-      bits = logical_or(bits, shift_left(high, full(4, high.type())));
-    }
-    const double offset = minimum ? 0 : fifth ? 16 : 8;
-    y = (convert(bits, DType::f32) - offset) * over_block(block_float(x, 0, DType::f16), values);
-    if (minimum) y = y + over_block(block_float(x, 2, DType::f16), values);
-  }
-  const std::array<Dim, 2> flat{rows, blocks * kBlockElements};
-  return reshape(y, flat);
-}
+// ---- quantized weights ----
 
 /// Weights as rows of bytes, whatever axes stand in front.
 Value byte_rows(Emitter& e, const Value& w) {
@@ -100,8 +28,9 @@ Value byte_rows(Emitter& e, const Value& w) {
 }
 Value dense_rows(Emitter& e, const Value& bytes, const std::string& encoding) {
   const Value in[] = {bytes};
-  return e.decompose(
-      in, [&](const Vals& v) -> Vals { return {decoded(v[0], *ir::find_encoding(encoding))}; })[0];
+  return e.decompose(in, [&](const Vals& v) -> Vals {
+    return {decoded_blocks(v[0], *ir::find_encoding(encoding))};
+  })[0];
 }
 
 /// To multiples of max|x| / 127 by blocks of 32, halves away from zero.
@@ -144,32 +73,26 @@ Values Threefry2x32(Emitter& e, const Op& op) {
 }
 
 Values DebugPrint(Emitter&, const Op& op) { refuse(op.node, "nothing prints on a device"); }
-Values CustomCall(Emitter&, const Op& op) { refuse(op.node, "its code is on the host"); }
-
-Values AllReduce(Emitter& e, const Op& op) {
-  const auto& a = op.as<ops::AllReduceAttrs>();
-  const std::int64_t devices = devices_of(e, op, a.over);
-  if (devices == 1) return {op.in[0]};
-  constexpr const char* kNames[] = {"add", "maximum", "minimum"};
-  const Region region[] = {
-      reducer(e, op.out[0].dtype, kNames[static_cast<std::size_t>(a.reduction)])};
-  return e.op("stablehlo.all_reduce", op.in, op.out, groups(devices), region);
-}
-Values AllGather(Emitter& e, const Op& op) {
-  const auto& a = op.as<ops::ExchangeAttrs>();
-  const std::int64_t devices = devices_of(e, op, a.over);
-  if (devices == 1) return {op.in[0]};
-  return {e.op("stablehlo.all_gather", op.in, op.out[0],
-               "all_gather_dim = " + std::to_string(a.axis) + " : i64, " + groups(devices))};
-}
-Values ReduceScatter(Emitter& e, const Op& op) {
-  const auto& a = op.as<ops::ExchangeAttrs>();
-  const std::int64_t devices = devices_of(e, op, a.over);
-  if (devices == 1) return {op.in[0]};
-  const Region region[] = {reducer(e, op.out[0].dtype, "add")};
-  return e.op("stablehlo.reduce_scatter", op.in, op.out,
-              "scatter_dimension = " + std::to_string(a.axis) + " : i64, " + groups(devices),
-              region);
+Values CustomCall(Emitter& e, const Op& op) {
+  const auto& a = op.as<ops::CustomCallAttrs>();
+  // Arrays arrive row by row.
+  const auto layouts = [](auto&& types) {
+    std::string list;
+    for (const TensorType& t : types) {
+      Extents order(t.extents.size());
+      std::iota(order.rbegin(), order.rend(), 0);
+      list += (list.empty() ? "dense<" : ", dense<") + (order.empty() ? "" : list_text(order)) +
+              "> : tensor<" + std::to_string(order.size()) + "xindex>";
+    }
+    return "[" + list + "]";
+  };
+  std::vector<TensorType> in;
+  for (const Value& v : op.in) in.push_back(v.type);
+  return e.op("stablehlo.custom_call", op.in, op.out,
+              "api_version = 4 : i32, backend_config = {config = " + quoted(a.config) +
+                  ", name = " + quoted(a.name) + "}, call_target_name = " + quoted(kHostCall) +
+                  ", operand_layouts = " + layouts(in) + ", result_layouts = " + layouts(op.out),
+              {});
 }
 
 Values Dequantize(Emitter& e, const Op& op) {

@@ -1,6 +1,7 @@
 // Byte pair encoding.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,9 +16,10 @@ struct BpeOptions {
   bool fuse_unk = false, byte_fallback = false, ignore_merges = false;
 };
 
-/// A merge: two tokens become one. A lower index in the list goes first.
+/// A merge: two tokens become one. A lower rank goes first, and of equal ones the leftmost.
 struct Merge {
   TokenId left, right, result;
+  std::uint32_t rank;
 };
 
 /// With `byte_level`, characters of pieces stand for bytes, so that raw text can be taken too.

@@ -3,16 +3,12 @@
 #include <functional>
 #include <map>
 
+#include "tlaloc/text/precompiled.h"
+
 namespace tlaloc::text {
 namespace {
 
 constexpr std::int64_t kMost = std::int64_t{1} << 30;
-
-/// SentencePiece's own normalization rules are a compiled table, which is not read yet.
-NormalizerPtr refuse_precompiled(Fields& f) {
-  throw_unsupported(f.path("type"), "the normalizer 'Precompiled', SentencePiece's compiled rules",
-                    "where they are those of nmt_nfkc, put Nmt and NFKC in its place");
-}
 
 using PreTokenizers = std::vector<PreTokenizerPtr>;
 
@@ -232,7 +228,7 @@ NormalizerPtr read_normalizer(const boost::json::value& value, const std::string
     }
     result = make_sequence(std::move(parts));
   } else if (type == "Precompiled") {
-    result = refuse_precompiled(f);
+    result = make_precompiled(f.text("precompiled_charsmap"), f.path("precompiled_charsmap"));
   } else {
     throw_unknown_type(f, "normalizer", type);
   }
@@ -259,6 +255,8 @@ bool read_pre_tokenizer(const boost::json::value& value, const std::string& path
     steps.push_back(make_whitespace());
   } else if (type == "WhitespaceSplit") {
     steps.push_back(make_whitespace_split());
+  } else if (type == "UnicodeScripts") {
+    steps.push_back(make_script_split());
   } else if (type == "BertPreTokenizer") {
     steps.push_back(make_bert_split());
   } else if (type == "CharDelimiterSplit") {

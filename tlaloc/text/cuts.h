@@ -30,13 +30,16 @@ class Cuts {
   Range held_;
 };
 
-/// Pieces of `piece` cut at the characters that `is_match(c)` says.
-template <class IsMatch>
+/// Pieces of `piece` cut at the characters that `is_match(c)` says. `skip(p, end)` may go ahead
+/// over some that are none.
+template <class IsMatch, class Skip>
 void cut_at_chars(std::string_view text, Range piece, Behavior behavior, std::vector<Range>& out,
-                  IsMatch is_match) {
+                  IsMatch is_match, Skip skip) {
   Cuts cuts(behavior, out);
   std::uint32_t last = piece.begin;
-  for (const char *p = text.data() + piece.begin, *end = text.data() + piece.end; p != end;) {
+  for (const char *p = text.data() + piece.begin, *end = text.data() + piece.end;;) {
+    p = skip(p, end);
+    if (p == end) break;
     const auto at = static_cast<std::uint32_t>(p - text.data());
     if (!is_match(next_char(p))) continue;
     const auto after = static_cast<std::uint32_t>(p - text.data());
@@ -46,6 +49,11 @@ void cut_at_chars(std::string_view text, Range piece, Behavior behavior, std::ve
   }
   if (last < piece.end) cuts.add({last, piece.end}, false);
   cuts.finish();
+}
+template <class IsMatch>
+void cut_at_chars(std::string_view text, Range piece, Behavior behavior, std::vector<Range>& out,
+                  IsMatch is_match) {
+  cut_at_chars(text, piece, behavior, out, is_match, [](const char* p, const char*) { return p; });
 }
 
 }  // namespace tlaloc::text

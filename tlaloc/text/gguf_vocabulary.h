@@ -13,14 +13,18 @@ namespace tlaloc::text {
 struct GgufVocabulary {
   std::string model, pre;
   std::span<const std::string> tokens, merges;
+  std::span<const float> scores;
   std::span<const std::int32_t> token_type;
-  std::optional<TokenId> bos_token_id, eos_token_id;
-  bool add_bos_token = false, add_eos_token = false;
+  std::optional<TokenId> bos_token_id, eos_token_id, unknown_token_id;
+  std::optional<bool> add_bos_token, add_eos_token, add_space_prefix;
+  /// Whitespace behind tokens that are no text belongs to them: Phi-3, which no key says.
+  bool special_takes_whitespace = false;
 };
 
-/// The tokenizer that the makers of the model have: `pre` names how it splits words, which is not
-/// in the file. Models of the kind gpt2, split as smollm, gpt-2, llama-bpe or qwen2; UserError
-/// TL-TOKENIZER-002 for others, TL-TOKENIZER-001 for what contradicts itself.
+/// The tokenizer that the makers of the model have. Models of the kind gpt2, split as `pre` names
+/// it (gguf_words.h); and of the kind llama, which are SentencePiece's with scores (Llama 2,
+/// Mistral, Gemma, Phi-3), not split. UserError TL-TOKENIZER-002 for others, TL-TOKENIZER-001 for
+/// what contradicts itself.
 Tokenizer gguf_tokenizer(const GgufVocabulary& v);
 
 }  // namespace tlaloc::text

@@ -234,6 +234,11 @@ TokenizerDocument read_tokenizer_document(std::string_view json, const std::stri
   boost::json::parse_options options;
   options.max_depth = kMostDepth;
   boost::json::basic_parser<Handler> parser{options};
+  // What is not used of it is never touched. An entry of either list takes ten bytes and more.
+  TokenizerDocument& document = parser.handler().document;
+  document.tokens.reserve(json.size() / 10, json.size());
+  document.ids.reserve(json.size() / 10);
+  document.merges.reserve(json.size() / 10, json.size());
   error_code error;
   std::size_t read = parser.write_some(false, json.data(), json.size(), error);
   if (!error && read < json.size() && parser.handler().refusal.empty()) {

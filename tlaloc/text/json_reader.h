@@ -12,6 +12,11 @@ namespace tlaloc::text {
 /// Strings, one after the other.
 class StringList {
  public:
+  /// Room for so many strings with so many bytes.
+  void reserve(std::size_t strings, std::size_t bytes) {
+    ends_.reserve(strings);
+    bytes_.reserve(bytes);
+  }
   void add(std::string_view s) {
     bytes_ += s;
     ends_.push_back(bytes_.size());

@@ -39,6 +39,9 @@ class TokenSink {
   }
   std::span<const TokenId> ids() const { return {ids_.get(), size_}; }
   std::span<Range> ranges() { return {ranges_.get(), wants_ranges_ ? size_ : 0}; }
+  std::size_t bytes() const {
+    return capacity_ * (sizeof(TokenId) + (ranges_ ? sizeof(Range) : 0));
+  }
 
  private:
   void grow(std::size_t more);
@@ -48,10 +51,17 @@ class TokenSink {
   std::unique_ptr<Range[]> ranges_;
 };
 
+template <class T>
+std::size_t bytes_of(const std::vector<T>& v) {
+  return v.capacity() * sizeof(T);
+}
+
 /// What a thread keeps between texts: what a model remembers, and room to work in.
 class ModelState {
  public:
   virtual ~ModelState() = default;
+  /// Of the room that grows with texts.
+  virtual std::size_t bytes() const { return 0; }
 };
 
 class Model {

@@ -1,9 +1,12 @@
 #include "tlaloc/text/pre_tokenizers.h"
 
+#include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "tlaloc/text/normalizers.h"
 #include "tlaloc/text/unicode_class.h"
+#include "tlaloc/text/unicode_script.h"
 
 namespace tlaloc::text {
 namespace {
@@ -40,6 +43,32 @@ PreTokenizerPtr at_chars(Behavior behavior, IsMatch is_match) {
   return std::make_unique<CharSplit<IsMatch>>(behavior, is_match);
 }
 
+/// At numbers. Most text has few.
+class DigitSplit : public Splitter {
+ public:
+  explicit DigitSplit(Behavior behavior) : behavior_(behavior) {}
+
+ private:
+  /// Behind ASCII characters that are no digits, most of them.
+  static const char* skip(const char* p, const char* end) {
+    constexpr std::uint64_t kOnes = 0x0101010101010101u;
+    for (std::uint64_t word; end - p >= 8; p += 8) {
+      std::memcpy(&word, p, 8);
+      // Of an ASCII character, the high bit that adding changes from '0' on, and behind '9'.
+      const std::uint64_t digits = (word + kOnes * (0x80 - '0')) ^ (word + kOnes * (0x7F - '9'));
+      if ((word | digits) & kOnes * 0x80) break;
+    }
+    return p;
+  }
+
+  void split(std::string_view text, Range piece, std::vector<Range>& out) const override {
+    auto is_number = [&](char32_t c) { return (classes_[c] & kNumeric) != 0; };
+    cut_at_chars(text, piece, behavior_, out, is_number, skip);
+  }
+  const CharClasses& classes_ = CharClasses::get();
+  Behavior behavior_;
+};
+
 auto in_class(CharClass member) {
   return [member, &classes = CharClasses::get()](char32_t c) { return (classes[c] & member) != 0; };
 }
@@ -63,6 +92,40 @@ class RegexSplit : public Splitter {
     cuts.finish();
   }
   Regex regex_;
+  Behavior behavior_;
+  bool invert_;
+};
+
+/// As kThousands does, in time linear in the text: all digits up to a word's end, from whose number
+/// follows where they are cut. Where a letter follows them, no digit of theirs is matched.
+class ThousandsSplit : public Splitter {
+ public:
+  ThousandsSplit(Behavior behavior, bool invert, const std::string& place)
+      : digits_(R"((?<!\d)\d++\b)", place), behavior_(behavior), invert_(invert) {}
+
+ private:
+  void split(std::string_view text, Range piece, std::vector<Range>& out) const override {
+    Cuts cuts(behavior_, out);
+    std::uint32_t last = piece.begin;
+    MatchIterator matches(digits_, text, piece);
+    while (const std::optional<Range> match = matches.next()) {
+      if (last != match->begin) cuts.add({last, match->begin}, invert_);
+      const std::string_view number = text.substr(match->begin, match->end - match->begin);
+      auto left =
+          std::count_if(number.begin(), number.end(), [](char c) { return !is_continuation(c); });
+      for (std::uint32_t at = match->begin; at != match->end;) {
+        const std::uint32_t first = at;
+        do {
+          at += static_cast<std::uint32_t>(length_of(text[at]));
+        } while (--left % 3 != 0);
+        cuts.add({first, at}, !invert_);
+      }
+      last = match->end;
+    }
+    if (last != piece.end) cuts.add({last, piece.end}, invert_);
+    cuts.finish();
+  }
+  Regex digits_;
   Behavior behavior_;
   bool invert_;
 };
@@ -97,6 +160,26 @@ class Whitespace : public Splitter {
         }
       }
       last = kind;
+    }
+  }
+};
+
+/// Where another script begins. What belongs to any script goes with what is before it, and at the
+/// beginning of a piece it is dropped, as the package drops it.
+class ScriptSplit : public Splitter {
+ private:
+  void split(std::string_view text, Range piece, std::vector<Range>& out) const override {
+    std::uint8_t last = 0;
+    for (const char *p = text.data() + piece.begin, *end = text.data() + piece.end; p != end;) {
+      const auto at = static_cast<std::uint32_t>(p - text.data());
+      const std::uint8_t script = script_of(next_char(p));
+      const auto after = static_cast<std::uint32_t>(p - text.data());
+      if (script != 0 && script != last) {
+        last = script;
+        out.push_back({at, after});
+      } else if (last != 0) {
+        out.back().end = after;
+      }
     }
   }
 };
@@ -206,6 +289,7 @@ PreTokenizerPtr make_split(std::string_view regex, Behavior behavior, bool inver
       (behavior == Behavior::kIsolated || (behavior == Behavior::kRemoved && invert))) {
     return std::make_unique<WordSplit>(words);
   }
+  if (regex == kThousands) return std::make_unique<ThousandsSplit>(behavior, invert, place);
   return make_regex_split(regex, behavior, invert, place);
 }
 PreTokenizerPtr make_regex_split(std::string_view regex, Behavior behavior, bool invert,
@@ -213,13 +297,14 @@ PreTokenizerPtr make_regex_split(std::string_view regex, Behavior behavior, bool
   return std::make_unique<RegexSplit>(Regex(regex, place), behavior, invert);
 }
 PreTokenizerPtr make_digits(bool individual) {
-  return at_chars(individual ? Behavior::kIsolated : Behavior::kContiguous, in_class(kNumeric));
+  return std::make_unique<DigitSplit>(individual ? Behavior::kIsolated : Behavior::kContiguous);
 }
 PreTokenizerPtr make_punctuation(Behavior behavior) {
   return at_chars(behavior, in_class(kBertPunctuation));
 }
 PreTokenizerPtr make_whitespace() { return std::make_unique<Whitespace>(); }
 PreTokenizerPtr make_whitespace_split() { return at_chars(Behavior::kRemoved, in_class(kSpace)); }
+PreTokenizerPtr make_script_split() { return std::make_unique<ScriptSplit>(); }
 PreTokenizerPtr make_bert_split() { return std::make_unique<BertSplit>(); }
 PreTokenizerPtr make_char_delimiter(char32_t delimiter) {
   return at_chars(Behavior::kRemoved, [delimiter](char32_t c) { return c == delimiter; });

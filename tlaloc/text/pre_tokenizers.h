@@ -39,6 +39,7 @@ PreTokenizerPtr make_digits(bool individual);
 PreTokenizerPtr make_punctuation(Behavior behavior);
 PreTokenizerPtr make_whitespace();
 PreTokenizerPtr make_whitespace_split();
+PreTokenizerPtr make_script_split();
 PreTokenizerPtr make_bert_split();
 PreTokenizerPtr make_char_delimiter(char32_t delimiter);
 PreTokenizerPtr make_fixed_length(std::uint32_t length);

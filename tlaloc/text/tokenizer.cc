@@ -18,6 +18,7 @@ namespace tlaloc::text {
 namespace {
 
 constexpr std::size_t kLongestText = 0xFFFFFF00u;
+constexpr std::size_t kMostKept = std::size_t{16} << 20;  // bytes of one state
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 // Of a stream: tokens that bytes of a character may lie in before its last one, and tokens that are
 // decoded again for each.
@@ -31,6 +32,12 @@ struct State {
   std::vector<Range> ranges, next;
   std::vector<Encoding::Spaces> spaces;  // of added tokens, with where they stand in the sink
   std::vector<std::size_t> added_at;
+
+  /// Of the room that grows with texts.
+  std::size_t bytes() const {
+    return model->bytes() + sink.bytes() + bytes_of(parts) + bytes_of(inner) + bytes_of(ranges) +
+           bytes_of(next) + bytes_of(spaces) + bytes_of(added_at);
+  }
 };
 
 /// Whitespace characters at both ends, the visible form of a byte-level space among them.
@@ -145,6 +152,7 @@ struct Tokenizer::Parts {
     return state;
   }
   void give_back(std::unique_ptr<State> state) const {
+    if (state->bytes() > kMostKept) return;  // else a huge text's room would stay for good
     const std::lock_guard lock(mutex);
     states.push_back(std::move(state));
   }
@@ -283,6 +291,8 @@ struct Tokenizer::Parts {
   std::unordered_map<std::string_view, TokenId> ids;
   std::unique_ptr<TokenFinder> raw_tokens, normalized_tokens;
   TokenId bound = 0;
+  mutable std::mutex mutex;
+  mutable std::vector<std::unique_ptr<State>> states;  // that nobody uses
 
  private:
   void push_added(const AddedToken& token, Range place, std::string_view value, State& s) const {
@@ -337,9 +347,6 @@ struct Tokenizer::Parts {
     e.spaces.clear();
     for (Encoding& o : e.overflowing) drop_spaces(o);
   }
-
-  mutable std::mutex mutex;
-  mutable std::vector<std::unique_ptr<State>> states;
 };
 
 Tokenizer::Tokenizer(Pipeline pipeline)
@@ -450,6 +457,13 @@ std::string_view Tokenizer::token(TokenId id) const { return parts_->token_text(
 bool Tokenizer::is_special(TokenId id) const {
   const auto it = parts_->added.find(id);
   return it != parts_->added.end() && it->second.special;
+}
+
+std::size_t Tokenizer::kept_bytes() const {
+  const std::lock_guard lock(parts_->mutex);
+  std::size_t bytes = 0;
+  for (const auto& state : parts_->states) bytes += state->bytes();
+  return bytes;
 }
 
 std::string DecodeStream::push(TokenId id) {

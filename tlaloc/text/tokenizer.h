@@ -52,6 +52,10 @@ class Tokenizer {
   bool is_token(TokenId id) const;
   bool is_special(TokenId id) const;
 
+  /// Of the room that texts took and that is kept for the next ones: at most 16 MiB for each thread
+  /// that encoded at the same time.
+  std::size_t kept_bytes() const;
+
  private:
   friend class DecodeStream;
   Decoder::OpenEnd open_end(std::span<const TokenId> ids) const;

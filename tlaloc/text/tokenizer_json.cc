@@ -52,7 +52,7 @@ TokenId known_token(const Vocabulary& v, const std::string& token, const std::st
 /// Ids of the tokens of merges. Tables are larger than caches: places are asked for ahead.
 std::vector<Merge> make_merges(const TokenizerDocument& d, const Vocabulary& v,
                                const std::string& prefix, const std::string& path) {
-  constexpr std::size_t kAhead = 8;
+  constexpr std::size_t kAhead = 16;
   const std::size_t n = d.merges.size() / 2;
   struct Hashes {
     std::uint64_t left, right, result;
@@ -77,7 +77,8 @@ std::vector<Merge> make_merges(const TokenizerDocument& d, const Vocabulary& v,
       const std::string_view left = d.merges[2 * k], right = d.merges[2 * k + 1];
       const Hashes& h = hashes[k % kAhead];
       const std::string& result = results[k % kAhead];
-      merges[k] = {v.find(left, h.left), v.find(right, h.right), v.find(result, h.result)};
+      merges[k] = {v.find(left, h.left), v.find(right, h.right), v.find(result, h.result),
+                   static_cast<std::uint32_t>(k)};
       for (const auto& [id, token] :
            {std::pair{merges[k].left, left}, std::pair{merges[k].right, right},
             std::pair{merges[k].result, std::string_view(result)}}) {
@@ -88,6 +89,10 @@ std::vector<Merge> make_merges(const TokenizerDocument& d, const Vocabulary& v,
       }
     }
     if (i < n) ask(i);
+    if (i >= kAhead / 2 && i < n + kAhead / 2) {
+      const Hashes& h = hashes[(i - kAhead / 2) % kAhead];
+      for (const std::uint64_t hash : {h.left, h.right, h.result}) v.prefetch_text(hash);
+    }
   }
   return merges;
 }

@@ -132,6 +132,24 @@ TEST(Tokenizer, TakesAMegabyteOfOneLetter) {
   EXPECT_EQ(characters().encode(text).size(), text.size() / 4);
 }
 
+TEST(Tokenizer, KeepsNoRoomOfHugeTexts) {
+  const std::string model = R"({"version": "1.0", "model": )";
+  for (const std::string& file :
+       {kCharacters, model + R"({"type": "Unigram", "unk_id": 0, "vocab": [["?", 0], ["a", -1]]}})",
+        model + R"({"type": "WordLevel", "unk_token": "?", "vocab": {"?": 0}},
+                    "pre_tokenizer": {"type": "FixedLength", "length": 1}})"}) {
+    const Tokenizer t(parse_tokenizer(file, "t.json"));
+    t.encode("a a");
+    const std::size_t little = t.kept_bytes();
+    EXPECT_GT(little, 0u);
+    EXPECT_LT(little, 100'000u);
+    t.encode(std::string(2 << 20, 'a'));
+    EXPECT_EQ(t.kept_bytes(), 0u);  // and what it had before is in that room
+    t.encode("a a");
+    EXPECT_EQ(t.kept_bytes(), little);
+  }
+}
+
 TEST(Tokenizer, BatchesAreTheSameOnAnyNumberOfThreads) {
   std::vector<std::string> texts;
   for (int i = 0; i < 100; ++i)

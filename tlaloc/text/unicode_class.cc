@@ -22,17 +22,23 @@ const CharClasses& CharClasses::get() {
 }
 
 CharClasses::CharClasses() {
-  std::map<std::vector<std::uint16_t>, std::uint32_t> known;
-  std::vector<std::uint16_t> page(256);
+  // Most pages are of one run, and those of one value are one page.
+  std::map<std::uint32_t, std::uint32_t> whole;
   const Run* run = std::begin(kRuns);
+  auto is_before = [&](std::uint32_t c) { return run + 1 != std::end(kRuns) && run[1].first <= c; };
   for (std::uint32_t p = 0; p < 0x1100; ++p) {
-    for (std::uint32_t i = 0; i < 256; ++i) {
-      while (run + 1 != std::end(kRuns) && run[1].first <= p * 256 + i) ++run;
-      page[i] = static_cast<std::uint16_t>(run->value);
+    const std::uint32_t first = p * 256;
+    while (is_before(first)) ++run;
+    pages_[p] = static_cast<std::uint32_t>(entries_.size());
+    if (!is_before(first + 255)) {
+      const auto [it, is_new] = whole.try_emplace(run->value, pages_[p]);
+      pages_[p] = it->second;
+      if (!is_new) continue;
     }
-    const auto [it, is_new] = known.try_emplace(page, static_cast<std::uint32_t>(entries_.size()));
-    if (is_new) entries_.insert(entries_.end(), page.begin(), page.end());
-    pages_[p] = it->second;
+    for (std::uint32_t c = first; c < first + 256; ++c) {
+      while (is_before(c)) ++run;
+      entries_.push_back(static_cast<std::uint16_t>(run->value));
+    }
   }
 }
 

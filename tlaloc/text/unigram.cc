@@ -26,6 +26,7 @@ struct Step {
 struct UnigramState : ModelState {
   std::vector<Step> best;
   std::vector<Range> path;
+  std::size_t bytes() const override { return bytes_of(best) + bytes_of(path); }
 };
 
 class Unigram : public Model {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -20,6 +21,15 @@ inline std::size_t length_of(char lead) {
   return b < 0x80 ? 1 : b < 0xE0 ? 2 : b < 0xF0 ? 3 : 4;
 }
 inline bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
+
+/// Behind ASCII characters, most of them: up to seven may be left.
+inline const char* skip_ascii(const char* p, const char* end) {
+  for (std::uint64_t word; end - p >= 8; p += 8) {
+    std::memcpy(&word, p, 8);
+    if (word & 0x8080808080808080u) break;
+  }
+  return p;
+}
 
 /// The character at `p` of well-formed text; moves `p` behind it.
 inline char32_t next_char(const char*& p) {

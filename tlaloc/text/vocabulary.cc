@@ -1,5 +1,6 @@
 #include "tlaloc/text/vocabulary.h"
 
+#include <array>
 #include <bit>
 #include <random>
 
@@ -35,17 +36,22 @@ bool Vocabulary::add(std::string_view token, TokenId id) {
 TokenId Vocabulary::index() {
   slots_.assign(std::bit_ceil(count_ * 2 + 2), {});
   const std::size_t mask = slots_.size() - 1;
+  // The table is larger than caches: places are asked for ahead.
+  constexpr TokenId kAhead = 16;
+  std::array<std::uint64_t, kAhead> hashes{};
   TokenId twice = -1;
-  for (TokenId id = 0; id < bound(); ++id) {
-    if (!contains(id)) continue;
-    const std::uint64_t hash = hash_bytes(token(id), hash_seed());
-    const auto tag = static_cast<std::uint32_t>(hash >> 32);
-    std::size_t i = hash & mask;
-    while (slots_[i].id >= 0 && !(slots_[i].tag == tag && token(slots_[i].id) == token(id))) {
-      i = (i + 1) & mask;
+  for (TokenId next = 0; next < bound() + kAhead; ++next) {
+    if (const TokenId id = next - kAhead; contains(id)) {
+      const std::uint64_t hash = hashes[at(next % kAhead)];
+      const auto tag = static_cast<std::uint32_t>(hash >> 32);
+      std::size_t i = hash & mask;
+      while (slots_[i].id >= 0 && !(slots_[i].tag == tag && token(slots_[i].id) == token(id))) {
+        i = (i + 1) & mask;
+      }
+      if (slots_[i].id >= 0 && twice < 0) twice = id;
+      slots_[i] = {tag, id};
     }
-    if (slots_[i].id >= 0 && twice < 0) twice = id;
-    slots_[i] = {tag, id};
+    if (contains(next)) hashes[at(next % kAhead)] = prefetch(token(next));
   }
   return twice;
 }
@@ -54,6 +60,12 @@ std::uint64_t Vocabulary::prefetch(std::string_view token) const {
   const std::uint64_t hash = hash_bytes(token, hash_seed());
   if (!slots_.empty()) __builtin_prefetch(&slots_[hash & (slots_.size() - 1)]);
   return hash;
+}
+
+void Vocabulary::prefetch_text(std::uint64_t hash) const {
+  if (slots_.empty()) return;
+  const TokenId id = slots_[hash & (slots_.size() - 1)].id;
+  if (id >= 0) __builtin_prefetch(bytes_.data() + entries_[at(id)].first);
 }
 
 TokenId Vocabulary::find(std::string_view token) const {

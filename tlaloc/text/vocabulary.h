@@ -40,6 +40,8 @@ class Vocabulary {
   TokenId bound() const { return static_cast<TokenId>(entries_.size()); }
   /// Brings the place in the table that find(token) looks at nearer, and gives the hash.
   std::uint64_t prefetch(std::string_view token) const;
+  /// Once that is there, brings the text nearer that find() compares with.
+  void prefetch_text(std::uint64_t hash) const;
   TokenId find(std::string_view token, std::uint64_t hash) const;
 
  private:

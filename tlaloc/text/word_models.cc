@@ -13,6 +13,7 @@ struct WordState : ModelState {
   WordCache cache;
   WordTokens tokens;
   std::string buffer;
+  std::size_t bytes() const override { return tokens.bytes(); }
 };
 
 class WordPiece : public Model {

@@ -21,6 +21,10 @@ WordPattern word_pattern(std::string_view regex);
 /// The text of a pattern.
 std::string_view word_pattern_text(WordPattern pattern);
 
+/// Three digits at a time, counted from the end of a number: matching it takes time quadratic in
+/// the digits of one.
+inline constexpr std::string_view kThousands = R"(\d{1,3}(?=(?:\d{3})*\b))";
+
 /// Appends the words of a piece.
 void scan_words(WordPattern pattern, std::string_view text, Range piece, std::vector<Range>& out);
 

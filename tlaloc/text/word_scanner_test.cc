@@ -53,6 +53,37 @@ TEST(WordScanner, AgreesWithItsPattern) {
   }
 }
 
+TEST(WordScanner, CutsNumbersAsTheirPatternDoes) {
+  std::mt19937 random(2);
+  for (const Behavior behavior : {Behavior::kIsolated, Behavior::kRemoved, Behavior::kContiguous,
+                                  Behavior::kMergedWithPrevious, Behavior::kMergedWithNext}) {
+    for (const bool invert : {false, true}) {
+      const PreTokenizerPtr scanner = make_split(kThousands, behavior, invert, "test");
+      const PreTokenizerPtr reference = make_regex_split(kThousands, behavior, invert, "test");
+      auto check = [&](const std::string& text) {
+        ASSERT_EQ(pieces(*scanner, text), pieces(*reference, text)) << text;
+      };
+      for (int i = 0; i < 2000; ++i) check(random_text(random));
+      for (std::size_t n = 0; n < 20; ++n) {
+        for (const char* after : {"", "a", "_", " 1", ".1", "²", "٣", "中", "\u0301", "Ⅷ4"}) {
+          check(std::string(n, '7') + after);
+          check("x" + std::string(n, '7') + after + std::string(n, '8'));
+        }
+      }
+    }
+  }
+}
+
+TEST(WordScanner, CutsAMillionDigits) {
+  const PreTokenizerPtr split = make_split(kThousands, Behavior::kIsolated, false, "test");
+  const std::string digits(1'000'000, '1');
+  const std::vector<std::string> cut = pieces(*split, digits);
+  ASSERT_EQ(cut.size(), 333'334u);
+  EXPECT_EQ(cut.front(), "1");
+  EXPECT_EQ(cut.back(), "111");
+  EXPECT_EQ(pieces(*split, digits + "a"), std::vector<std::string>{digits + "a"});
+}
+
 TEST(WordScanner, KnowsPatternsByTheirText) {
   EXPECT_EQ(word_pattern(word_pattern_text(WordPattern::kLlama3)), WordPattern::kLlama3);
   EXPECT_EQ(word_pattern(R"(\p{L}+|\s+)"), WordPattern::kNone);

@@ -1,9 +1,12 @@
 #include "tlaloc/transform/batch.h"
 
+#include <algorithm>
 #include <limits>
 #include <numeric>
 
+#include "tlaloc/ir/dim_expr.h"
 #include "tlaloc/transform/dce.h"
+#include "tlaloc/transform/device_lanes.h"
 
 namespace tlaloc::transform {
 
@@ -18,17 +21,55 @@ bool Batcher::ragged(Dim d) const {
   return !lengths_.empty() && d.mentions([&](Symbol s) { return lengths_.contains(s.id()); });
 }
 
+namespace {
+
+[[noreturn]] void refuse_arithmetic(Dim d) {
+  throw UserError({"TL-VMAP-002",
+                   "vmap",
+                   "arithmetic on a size that differs between lanes: " + d.to_string(),
+                   "use the size itself, or map over inputs of one length",
+                   {}});
+}
+
+}  // namespace
+
 Val Batcher::lengths_of(Dim d) const {
   if (!ragged(d)) return {};
   const auto s = d.as_symbol();
-  if (!s) {
-    throw UserError({"TL-VMAP-002",
-                     "vmap",
-                     "arithmetic on a size that differs between lanes: " + d.to_string(),
-                     "use the size itself, or map over inputs of one length",
-                     {}});
-  }
+  if (!s) refuse_arithmetic(d);
   return lengths_.at(s->id());
+}
+
+Val Batcher::value_of(Dim d) const {
+  using ops::operator+, ops::operator-, ops::operator*, ops::operator/;
+  if (!ragged(d)) return lift({ops::dim_value(d)});
+  if (const auto s = d.as_symbol()) return lengths_.at(s->id());
+  if (d.expr()->deep()) refuse_arithmetic(d);
+  auto full = [&](std::int64_t n) { return lift({ops::scalar_int(n, DType::i64)}); };
+  auto atom = [&](const ir::DimAtom& a) -> Val {
+    if (a.kind == ir::DimAtomKind::symbol) return value_of(Dim(Symbol::from_id(a.symbol)));
+    const Val x = value_of(a.a), y = value_of(a.b);
+    if (a.kind == ir::DimAtomKind::min) return ops::min(x, y);
+    if (a.kind == ir::DimAtomKind::max) return ops::max(x, y);
+    // A lane may divide by zero, which a size refuses when it is computed and arithmetic doesn't.
+    const ir::Interval divisor = ir::bounds(a.b);
+    if (divisor.lower <= 0 && divisor.upper >= 0) refuse_arithmetic(d);
+    // The remainder of the divisor's sign; what is left has no remainder.
+    const Val r = ops::rem(x, y), zero = ops::zeros_like(r);
+    const Val other_sign =
+        ops::compare(ops::Comparison::ne, ops::compare(ops::Comparison::lt, r, zero),
+                     ops::compare(ops::Comparison::lt, y, zero));
+    const Val m = ops::select(
+        ops::logical_and(ops::compare(ops::Comparison::ne, r, zero), other_sign), r + y, r);
+    return a.kind == ir::DimAtomKind::mod ? m : (x - m) / y;
+  };
+  Val sum;
+  for (const ir::DimTerm& t : ir::terms_of(d)) {
+    Val product = full(t.coefficient);
+    for (const ir::DimAtom& a : t.atoms) product = product * atom(a);
+    sum = sum ? sum + product : product;
+  }
+  return sum;
 }
 
 Val Batcher::mask_ragged(Val x, int axis, ir::Identity identity) const {
@@ -103,13 +144,26 @@ void batch_node(Batcher& s, const Node& n, ir::Copier& copier, Mask& batched) {
   if (&n.op() == ops::find("dim_value")) {
     Dim d(0);
     n.attr()->each_dim([&](Dim e) { d = e.substitute(dims); });
-    if (Val lengths = s.lengths_of(d))
-      set({{lengths, true}});
-    else
+    if (s.ragged(d)) {
+      set({{s.value_of(d), true}});
+    } else {
       copier.copy(n);
+    }
     return;
   }
-  bool moves = false;
+  if (s.ctx.devices && s.ctx.devices->meet(n)) {
+    const ir::OriginScope origin(n.origin_ref());
+    set({{s.ctx.devices->collective(n, s.lift(x[0])), true}});
+    return;
+  }
+  auto has_ragged_attr = [&] {
+    bool r = false;
+    if (n.attr()) n.attr()->each_dim([&](Dim d) { r = r || s.ragged(d.substitute(dims)); });
+    return r;
+  };
+  // Sizes of the op itself, such as a window's, differ between lanes even where the operands are
+  // shared; only those of a broadcast say nothing but where its result ends.
+  bool moves = !x.empty() && &n.op() != ops::find("broadcast_in_dim") && has_ragged_attr();
   for (const auto& [v, has_lanes] : x) {
     moves = moves || has_lanes;
     // Positions beyond a lane's own size are padding, which only its own lane can tell: a sum over
@@ -142,6 +196,32 @@ void batch_node(Batcher& s, const Node& n, ir::Copier& copier, Mask& batched) {
     internal_check(static_cast<bool>(y.v), "a batching rule gave no result");
   }
   set(op.out);
+}
+
+/// Whether d never falls where a ragged size grows: an axis of the longest lane's sizes then has
+/// room for what every lane has on it.
+bool grows(const Batcher& s, Dim d) {
+  if (!s.ragged(d)) return true;
+  if (d.expr()->deep()) return false;
+  auto atom_grows = [&](const ir::DimAtom& a) {
+    switch (a.kind) {
+      case ir::DimAtomKind::symbol:
+        return true;
+      case ir::DimAtomKind::floordiv:
+        return grows(s, a.a) && !s.ragged(a.b) && ir::bounds(a.b).lower > 0;
+      case ir::DimAtomKind::mod:
+        return !s.ragged(a.a) && !s.ragged(a.b);
+      default:
+        return grows(s, a.a) && grows(s, a.b);
+    }
+  };
+  return std::ranges::all_of(ir::terms_of(d), [&](const ir::DimTerm& t) {
+    if (!s.ragged(ir::make_dim({t}))) return true;
+    return t.coefficient > 0 && std::ranges::all_of(t.atoms, [&](const ir::DimAtom& a) {
+             const bool factor = t.atoms.size() > 1;
+             return atom_grows(a) && (!factor || ir::bounds(ir::make_dim({{{a}, 1}})).lower >= 0);
+           });
+  });
 }
 
 }  // namespace
@@ -179,6 +259,9 @@ const Batched& batch_graph(Context& ctx, const GraphRef& g, const BatchRequest& 
   for (std::size_t k = 0; k < g->results().size(); ++k) {
     const ValueId id = g->results()[k];
     const Mapped y{copier.env[id], batched[id]};
+    for (Dim d : y.v.type().shape()) {
+      if (!grows(s, d)) refuse_arithmetic(d);
+    }
     const bool lift = !q.force.empty() && q.force[k];
     r.out.push_back(lift || y.batched);
     results.push_back(lift ? s.lift(y) : y.v);

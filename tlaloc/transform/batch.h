@@ -40,6 +40,9 @@ class Batcher {
   /// The lengths of a dim that is exactly one ragged symbol; absent otherwise. Arithmetic on a
   /// ragged size is refused (TL-VMAP-002).
   Val lengths_of(Dim d) const;
+  /// What any ragged size is in each lane, as a number: i64 [lanes]. TL-VMAP-002 for quotients,
+  /// remainders, minima and maxima deep in each other.
+  Val value_of(Dim d) const;
   void set_lengths(Symbol s, Val v) { lengths_.insert_or_assign(s.id(), v); }
   bool ragged(Dim d) const;
   /// Replaces what lies beyond each lane's length of `axis` (of x, lanes in front).
@@ -53,6 +56,7 @@ class Batcher {
   std::unordered_map<std::uint32_t, Val> lengths_;
 };
 
+MappedVals batch_manual(Batcher& s, const Node& n, const MappedVals& x, const DimMap& dims);
 MappedVals batch_region(Batcher& s, const Node& n, const MappedVals& x, DimMap& dims);
 
 }  // namespace tlaloc::transform

@@ -208,7 +208,9 @@ MappedVals batch_branches(Batcher& s, const Node& n, Slice x, DimMap& dims) {
     }
     c = emit_if(pred, all, std::move(regions), types, bound, arg_owner, out_owner);
   } else {
-    c = emit_call(n.as<CallAttrs>(), all, std::move(regions), types, bound);
+    ir::CallAttrs attrs = n.as<CallAttrs>();
+    if (n.regions().size() > 1) attrs.kind = CallKind::plain;  // its rules are not needed any more
+    c = emit_call(std::move(attrs), all, std::move(regions), types, bound);
   }
   bind_dims(n.bound(), c.bound, dims);
   Vals ls = slice_of(c.out, out.size(), c.out.size() - out.size());
@@ -477,13 +479,16 @@ MappedVals batch_region(Batcher& s, const Node& n, const MappedVals& x, DimMap& 
   if (n.region_kind() == RegionKind::branch) return batch_branches(s, n, x, dims);
   if (n.region_kind() == RegionKind::call) {
     const CallKind kind = n.as<CallAttrs>().kind;
-    const bool plain = kind == CallKind::plain || kind == CallKind::remat;
+    // Where lanes are devices, derivatives are taken, and what a custom rule computes of values
+    // that all devices share may be what they exchange.
+    const bool plain = kind == CallKind::plain || kind == CallKind::remat || s.ctx.devices;
     if (!plain && !any(batched_of(x))) {
       const Vals y = copy_node(n, vals_of(x), dims);
       return mapped(y, Mask(y.size(), false));
     }
     return plain ? batch_branches(s, n, x, dims) : batch_declared_call(s, n, x, dims);
   }
+  if (n.region_kind() == RegionKind::manual) return batch_manual(s, n, x, dims);
   return n.region_kind() == RegionKind::loop ? batch_while(s, n, x, dims)
                                              : batch_scan(s, n, x, dims);
 }

@@ -21,16 +21,19 @@ using ir::Dim;
 using ir::DimMap;
 using ir::emit_call;
 using ir::emit_if;
+using ir::emit_manual;
 using ir::emit_scan;
 using ir::emit_while;
 using ir::IfAttrs;
 using ir::make_region;
+using ir::ManualAttrs;
 using ir::Node;
 using ir::ParamSpec;
 using ir::Region;
 using ir::region_map;
 using ir::RegionKind;
 using ir::ScanAttrs;
+using ir::ShardSpec;
 using ir::Symbol;
 using ir::Type;
 using ir::Val;
@@ -72,6 +75,7 @@ struct Batched {
   Mask lengths;  ///< result dims that are ragged: their lengths are extra results
 };
 struct Split;
+class DeviceLanes;
 
 /// Runs the verifier on a pass's graphs while a VerifiedScope lives.
 void verify_pass(const GraphRef& g);
@@ -107,6 +111,7 @@ struct Context {
   Memo<GraphRef> dce;
   Memo<Batched> batch;
   std::unique_ptr<Memo<Split>> split;
+  const DeviceLanes* devices = nullptr;  ///< what the lanes of `batch` stand for, if for devices
 };
 
 // ---- masks and lists ----

@@ -78,6 +78,11 @@ class Pass {
           std::copy(plan_[i]->operands.begin(), plan_[i]->operands.end(),
                     operands.begin() + (n.region_kind() == RegionKind::branch ? 1 : 0));
         }
+      } else if (n.region_kind() == RegionKind::manual) {
+        if (!effect) {
+          plan_[i] = shrink_branches(n, results);
+          operands = plan_[i]->operands;
+        }
       } else if (n.region_kind() != RegionKind::none && !effect) {
         plan_[i] = shrink_loop(n, results);
         operands = plan_[i]->operands;
@@ -224,6 +229,13 @@ class Pass {
       }
       bind_dims(n.bound(), c.bound, dims);
       return c.out;
+    }
+    if (n.region_kind() == RegionKind::manual) {
+      ManualAttrs a = n.as<ManualAttrs>();
+      a.in = pick(a.in, s.operands);
+      a.out = pick(a.out, s.results);
+      return emit_manual(std::move(a), operands(0, n.operands().size(), 0),
+                         with_params(s.regions[0], s.operands), region_map(n.region(0), dims));
     }
     const bool is_while = n.region_kind() == RegionKind::loop;
     const auto ni =

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "tlaloc/ops/composite.h"
 #include "tlaloc/ops/effects.h"
 #include "tlaloc/ops/val_system.h"
 #include "tlaloc/transform/jvp.h"
@@ -170,8 +171,19 @@ void refuse_moving_captures(const Node& n, const Vals& t) {
   }
 }
 
+void refuse_inference(const Node& n) {
+  const CallAttrs& attrs = n.as<CallAttrs>();
+  if (std::ranges::find(attrs.params, ops::kForInference, &ir::CallParam::name) ==
+      attrs.params.end()) {
+    return;
+  }
+  refuse("TL-GRAD-003", n.op(), "'" + attrs.name + "' is for inference and has no derivative",
+         "train with the operation that it stands for, or wrap it in stop_gradient", n.origin());
+}
+
 PrimalTangent jvp_call(Context& ctx, const Node& n, const Vals& x, const Vals& t, DimMap& dims) {
   const CallAttrs& attrs = n.as<CallAttrs>();
+  refuse_inference(n);
   if (attrs.kind == CallKind::custom_jvp || attrs.kind == CallKind::custom_vjp) {
     refuse_moving_captures(n, t);
   }
@@ -193,6 +205,22 @@ PrimalTangent jvp_call(Context& ctx, const Node& n, const Vals& x, const Vals& t
     // The region alone: bwd is the transpose of what no longer stands there.
   }
   return jvp_branches(ctx, n, x, t, dims);
+}
+
+PrimalTangent jvp_manual(Context& ctx, const Node& n, const Vals& x, const Vals& t,
+                         const DimMap& dims) {
+  const Mask active = present(t);
+  const Masked& part = jvp_graph(ctx, n.region(0).graph, active, {});
+  ManualAttrs attrs = n.as<ManualAttrs>();
+  attrs.in = join(attrs.in, pick(attrs.in, active));
+  attrs.out = join(attrs.out, pick(attrs.out, part.out));
+  const Vals out = emit_manual(std::move(attrs), join(x, present_only(t)), part.graph,
+                               region_map(n.region(0), dims));
+  PrimalTangent r;
+  r.primal = slice_of(out, 0, n.result_count());
+  std::size_t next = n.result_count();
+  for (bool moves : part.out) r.tangent.push_back(moves ? out[next++] : Val{});
+  return r;
 }
 
 PrimalTangent jvp_loop(Context& ctx, const Node& n, const Vals& x, const Vals& t, DimMap& dims) {
@@ -289,6 +317,8 @@ PrimalTangent jvp_region(Context& ctx, const Node& n, const Vals& x, const Vals&
       return jvp_branches(ctx, n, x, t, dims);
     case RegionKind::call:
       return jvp_call(ctx, n, x, t, dims);
+    case RegionKind::manual:
+      return jvp_manual(ctx, n, x, t, dims);
     default:
       return jvp_loop(ctx, n, x, t, dims);
   }

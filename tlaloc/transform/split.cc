@@ -49,7 +49,9 @@ GraphRef stage(Context& ctx, const GraphRef& g, const Mask& unknown, const Polic
     const bool branches =
         n.region_kind() == RegionKind::branch || n.region_kind() == RegionKind::call;
     const Vals y = branches ? split_branches(ctx, n, x, ux, c.dims, policy)
-                            : split_loop(ctx, n, x, ux, c.dims, policy);
+                   : n.region_kind() == RegionKind::manual
+                       ? split_manual(ctx, n, x, ux, c.dims, policy)
+                       : split_loop(ctx, n, x, ux, c.dims, policy);
     // Of the two nodes that were emitted, one reads something unknown: its results are.
     for (Val v : y) {
       for (std::size_t k = 0; k < b.operand_count(v); ++k) {

@@ -40,6 +40,8 @@ const Split& split_graph(Context& ctx, const GraphRef& g, const Mask& unknown, c
 /// Splits a node with regions that has an unknown operand: emits a known and an unknown node.
 Vals split_branches(Context& ctx, const Node& n, const Vals& x, const Mask& unknown, DimMap& dims,
                     Policy policy);
+Vals split_manual(Context& ctx, const Node& n, const Vals& x, const Mask& unknown,
+                  const DimMap& dims, const Policy& policy);
 Vals split_loop(Context& ctx, const Node& n, const Vals& x, const Mask& unknown, DimMap& dims,
                 const Policy& policy);
 

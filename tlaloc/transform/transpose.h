@@ -61,5 +61,6 @@ struct TransposeSite {
   std::function<void(std::size_t, Val)> put;
 };
 void transpose_region(const TransposeSite& site);
+void transpose_manual(const TransposeSite& site);
 
 }  // namespace tlaloc::transform

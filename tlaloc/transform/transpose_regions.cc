@@ -196,6 +196,8 @@ void transpose_region(const TransposeSite& s) {
                                                              : transpose_branches(s);
     case RegionKind::scan:
       return transpose_scan(s);
+    case RegionKind::manual:
+      return transpose_manual(s);
     default:
       refuse("TL-GRAD-002", s.node.op(), "a while loop over the values is not linear in them",
              "only linear functions have a transpose", s.node.origin());

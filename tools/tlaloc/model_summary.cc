@@ -14,7 +14,9 @@
 #include "tlaloc/base/json.h"
 #include "tlaloc/base/utf8.h"
 #include "tlaloc/io/gguf.h"
+#include "tlaloc/io/recognize.h"
 #include "tlaloc/io/safetensors.h"
+#include "tlaloc/llm/engine.h"
 
 namespace tlaloc::command {
 namespace {
@@ -46,7 +48,8 @@ json::value json_of(const T& x) {
   } else if constexpr (std::is_floating_point_v<T>) {
     if (!std::isfinite(x)) return json::string(fmt::format("{}", x));  // JSON has no such numbers
     // The number that it is meant to be: 1e-5, not 9.99999974e-6.
-    return std::stod(fmt::format("{}", x));
+    if constexpr (std::is_same_v<T, float>) return std::stod(fmt::format("{}", x));
+    return static_cast<double>(x);
   } else {
     return x;
   }
@@ -69,6 +72,17 @@ json::value json_of_value(const io::GgufValue& value) {
 }
 
 using Names = std::pair<const char*, const char*>;  // ours, theirs
+
+void add_decoder(const std::string& path, ModelSummary& m) {
+  try {
+    const llm::DecoderSpec spec = llm::open_checkpoint(path).decoder.spec;
+    m.family = spec.family;
+    m.context = spec.context;
+    m.token_bytes = llm::token_bytes(spec);
+  } catch (const Error& e) {
+    m.refusal = readable(e.what());
+  }
+}
 
 ModelSummary summarize_gguf(const std::string& path) {
   io::Gguf file = io::open_gguf(path);
@@ -97,6 +111,7 @@ ModelSummary summarize_gguf(const std::string& path) {
   }
   for (const auto& [key, value] : data.entries()) m.metadata[key] = json_of_value(value);
   m.tensors = std::move(file.tensors);
+  add_decoder(path, m);
   return m;
 }
 
@@ -186,22 +201,14 @@ ModelSummary summarize_safetensors(const std::string& path) {
   };
   try_to([&] { m.tokenizer = tokenizer_of(folder); });
   try_to([&] { m.chat_template = chat_template_of(folder); });
+  add_decoder(folder.string(), m);
   return m;
-}
-
-/// By what it has, not by its name alone: caches name files by their hashes.
-bool is_gguf(const std::string& path) {
-  if (path.ends_with(".gguf")) return true;
-  std::error_code error;
-  if (!fs::is_regular_file(path, error)) return false;
-  const auto file = MappedFile::open("tlaloc", path);
-  return text_of(*file).starts_with("GGUF");
 }
 
 }  // namespace
 
 ModelSummary summarize_model(const std::string& path) {
-  return is_gguf(path) ? summarize_gguf(path) : summarize_safetensors(path);
+  return io::is_gguf(path) ? summarize_gguf(path) : summarize_safetensors(path);
 }
 
 }  // namespace tlaloc::command

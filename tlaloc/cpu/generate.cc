@@ -21,6 +21,8 @@ using fmt::format;
 
 /// Steps in a row from which on the machine runs them, at some tens of nanoseconds for each.
 constexpr std::size_t kDriven = 12;
+/// Steps of code between two looks at whether the run was cancelled.
+constexpr std::size_t kStepsAPoll = 16;
 
 class Generator {
  public:
@@ -43,6 +45,7 @@ class Generator {
       const Instruction& in = p_.code[i];
       if (in.code == Code::jump || in.code == Code::jump_unless || in.code == Code::jump_if_equal) {
         targets_[in.target] = true;
+        for (std::uint32_t k = in.target; k <= i; ++k) in_loop_[k] = true;  // if it jumps back
       }
     }
     // Code on disk knows the functions of the table, and the context, by position.
@@ -117,6 +120,12 @@ class Generator {
                    w_.let(format("getelementptr i64, ptr {}, i64 {}", base, s))));
   }
 
+  /// Loaded here: pointers that are kept in registers all along cost more than they save.
+  IrValue load_pointer(std::size_t storage) {
+    const IrValue base = field(1);
+    return w_.let("load ptr, ptr " +
+                  w_.let(format("getelementptr ptr, ptr {}, i64 {}", base, storage)));
+  }
   IrValue storage_cell(StorageId s) {
     const IrValue base = field(1);
     return early(format("getelementptr ptr, ptr {}, i64 {}", base, s));
@@ -133,6 +142,10 @@ class Generator {
         v = early(format("alloca [{} x {}], align 32",
                          std::max<std::int64_t>(p_.slots[storage.elements], 1),
                          ir_memory_type(storage.dtype)));
+      } else if (!in_loop_[at_]) {
+        // What is used once or twice is not kept from the start on: registers don't suffice for the
+        // storages of a long program, and LLVM takes more than linear time to find that out.
+        return load_pointer(s);
       } else {
         v = early("load ptr, ptr " + storage_cell(s));
       }
@@ -184,6 +197,7 @@ class Generator {
 
   void write_body() {
     for (std::uint32_t i = 1; i < p_.code.size(); ++i) {
+      at_ = i;
       if (i < targets_.size() && targets_[i]) w_.fall_into(format("I{}", i));
       if (const std::uint32_t end = driven_until(i); end > i) {
         drive(i, end);
@@ -286,11 +300,22 @@ class Generator {
         const IrValue a = slot(in.a), b = slot(in.b);
         return fail_if(w_.let(format("icmp sge i64 {}, {}", a, b)), at);
       }
-      case Code::poll: {
-        const IrValue stop = field(5);
-        const IrValue v = w_.let(format("load atomic i8, ptr {} monotonic, align 1", stop));
-        return fail_if(w_.let("icmp ne i8 " + v + ", 0"), at);
-      }
+      case Code::poll:
+        return poll(at);
+    }
+  }
+
+  void poll(std::uint32_t at) {
+    const IrValue stop = field(5);
+    const IrValue v = w_.let(format("load atomic i8, ptr {} monotonic, align 1", stop));
+    fail_if(w_.let("icmp ne i8 " + v + ", 0"), at);
+  }
+  /// Between steps a cancelled run ends, too.
+  void poll_before(std::uint32_t index) {
+    if (ahead_ || (facts_.written[index] && facts_.is_small(p_.steps[index]))) return;
+    if (!facts_.written[index] || ++steps_since_poll_ == kStepsAPoll) {
+      steps_since_poll_ = 0;
+      poll(static_cast<std::uint32_t>(p_.code.size()));
     }
   }
 
@@ -403,6 +428,7 @@ class Generator {
   };
 
   void step(std::uint32_t index) {
+    poll_before(index);
     const bool timed = timed_ && (*timed_)[index];
     if (timed) time(index, 0);
     write_step(index);
@@ -607,12 +633,6 @@ class Generator {
     return done;
   }
 
-  /// Loaded here: pointers that are kept in registers all along cost more than they save.
-  IrValue load_pointer(std::size_t storage) {
-    const IrValue base = field(1);
-    return w_.let("load ptr, ptr " +
-                  w_.let(format("getelementptr ptr, ptr {}, i64 {}", base, storage)));
-  }
   void call(const Kernel& kernel, std::string text) {
     for (const Argument& a : kernel.args) {
       IrValue v = "0";
@@ -692,6 +712,8 @@ class Generator {
   std::vector<IrValue> slot_values_, pointers_;
   std::vector<Slot> variables_;
   std::vector<bool> targets_ = std::vector<bool>(p_.code.size() + 1);
+  std::vector<bool> in_loop_ = std::vector<bool>(p_.code.size() + 1);  // by instruction
+  std::uint32_t at_ = 0;                                               // that which is written
   IrValue fields_[6];
   std::unordered_map<std::size_t, IrValue> functions_;
   IrValue fail_at_;
@@ -699,6 +721,7 @@ class Generator {
   std::vector<SharedLoop> shared_;
   std::vector<std::int32_t> driven_;  // by step, where any is
   std::vector<NativeText::Row> rows_;
+  std::size_t steps_since_poll_ = 0;
   std::uint32_t not_driven_until_ = 0;       // no row of enough steps begins before
   std::unordered_set<std::string> entries_;  // kernels that the machine begins
   std::vector<std::pair<std::string, std::string>> kernels_;  // body, name

@@ -262,6 +262,42 @@ void over_pairs(const ir::OpDef& op, Wider<T> (*exact)(Wider<T>, Wider<T>), doub
   EXPECT_LE(largest, bound) << op.name << "(" << x[at] << ", " << y[at] << ") " << machine;
 }
 
+class GeneratedMathOfOne : public testing::CodegenTest {};
+
+/// Elements by themselves take short ways where vectors take one for all; in their middle and next
+/// to their borders.
+TEST_F(GeneratedMathOfOne, HasTheBitsOfAVector) {
+  std::vector<double> x = special_numbers<double>();
+  for (const double border : {0.785398, 0.785399, 0.78539816339744831, 1.5707963267948966, 2.356194,
+                              2.3561944901923448, 3.1415926535897931, 1048576.0}) {
+    for (double d = 0; d < 1e-3; d = d == 0 ? 0x1p-60 : 2 * d) {
+      for (const double v : {border - d, border + d}) x.insert(x.end(), {v, -v});
+    }
+  }
+  std::mt19937_64 random(5);
+  while (x.size() < 100000 || x.size() % kMathLanes) {
+    x.push_back(std::ldexp(static_cast<double>(static_cast<std::int64_t>(random())), -61));
+  }
+  const auto count = static_cast<std::int64_t>(x.size());
+  std::vector<double> alone(x.size()), together(x.size());
+  for (const char* machine : kMachines) {
+    for (const Case& c : kCases) {
+      const auto run = [&](int lanes, std::vector<double>& z) {
+        compiled_math(*c.op, DType::f64, machine, lanes)
+            ->function<MathFunction<double>>("f")(z.data(), x.data(), x.data(), count, c.library64);
+      };
+      run(1, alone);
+      run(kMathLanes, together);
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        const bool same =
+            std::bit_cast<std::uint64_t>(alone[i]) == std::bit_cast<std::uint64_t>(together[i]) ||
+            (std::isnan(alone[i]) && std::isnan(together[i]));
+        ASSERT_TRUE(same) << c.op->name << "(" << x[i] << ") " << machine;
+      }
+    }
+  }
+}
+
 class GeneratedMathOfTwo : public testing::CodegenTest {};
 
 TEST_F(GeneratedMathOfTwo, Pow) {

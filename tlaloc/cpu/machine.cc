@@ -218,6 +218,8 @@ class Run {
   }
   static std::int32_t call_fail(void* run, std::int32_t at) {
     return guarded(run, [&](Run& r) {
+      // Behind the last instruction: between steps.
+      if (usize(at) == r.p_.code.size()) throw_cancelled();
       const Instruction& i = r.p_.code[usize(at)];
       if (i.code == Code::poll) throw_cancelled();
       if (i.code == Code::limit) throw_limit(r.f_.slots[i.b]);

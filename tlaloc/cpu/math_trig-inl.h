@@ -25,21 +25,34 @@ inline constexpr double kInverseHalfPi = 0x1.45f306dc9c883p-1;
 /// Arguments up to which the functions are computed here.
 inline constexpr double kLimit64 = 0x1p20, kLimit32 = 0x1p22;
 
+/// Where n is 0, and where it is 1 or -1, however products are rounded: up to nearly pi/4, and from
+/// a little beyond it to nearly 3 pi/4.
+inline constexpr double kFirst = 0.785398, kSecondFrom = 0.785399, kSecond = 2.356194;
+
 /// sin and cos of x - n pi/2, which is within pi/4; n modulo 4.
 template <class M>
 struct Wave {
   Real<M> sine, cosine;
   Whole<M> quadrant;
 };
+/// x - n pi/2 = value - rest.
 template <class M>
-HWY_INLINE Wave<M> wave64(const M& m, const Real<M>& x) {
-  const auto n = nearest(m, x, m.real(kInverseHalfPi));
-  // x - n pi/2 = r - rest: each difference loses something, and that is known.
+struct Reduced64 {
+  Real<M> value, rest;
+  Whole<M> quadrant;
+};
+template <class M>
+HWY_INLINE Reduced64<M> reduce64(const M& m, const Real<M>& x, const Nearest<M>& n) {
+  // Each difference loses something, and that is known.
   const auto a = m.fma(m.neg(n.real), m.real(kHalfPi1), x);
   const auto second = m.mul(n.real, m.real(kHalfPi2)), third = m.mul(n.real, m.real(kHalfPi3));
   const auto b = m.sub(a, second), r = m.sub(b, third);
   const auto lost = m.add(m.sub(second, m.sub(a, b)), m.sub(third, m.sub(b, r)));
-  const auto rest = m.fma(n.real, m.real(kHalfPi4), lost);
+  return {r, m.fma(n.real, m.real(kHalfPi4), lost), n.whole};
+}
+template <class M>
+HWY_INLINE Wave<M> wave64(const M& m, const Reduced64<M>& x) {
+  const auto &r = x.value, &rest = x.rest;
   const auto z = m.mul(r, r), half = m.mul(z, m.real(0.5)), one = m.real(1);
   const auto s =
       polynomial(m, z, -1.58961955220841358e-10, 2.50507471910574929e-8, -2.75573136179408558e-6,
@@ -52,7 +65,7 @@ HWY_INLINE Wave<M> wave64(const M& m, const Real<M>& x) {
   const auto most = m.sub(one, half);
   const auto more = m.fma(r, rest, m.sub(m.sub(one, most), half));
   return {m.sub(r, m.fma(m.mul(r, z), s, m.mul(rest, most))),
-          m.add(most, m.fma(m.mul(z, z), c, more)), n.whole};
+          m.add(most, m.fma(m.mul(z, z), c, more)), x.quadrant};
 }
 /// x - n pi/2 in f64 for an x that was an f32: enough bits are left next to multiples of pi/2.
 template <class M>
@@ -178,16 +191,38 @@ HWY_INLINE Real<M> turned(const M& m, const Wave<M>& v) {
   }
 }
 
+/// The function of x in f64, of any size. What waits for a number alone, as in a loop over time,
+/// need not wait for all of its reduction where that is known to change little.
+template <Circular kFunction, class M, class F>
+HWY_INLINE Real<M> circular64(const M& m, const Real<M>& x, const F& library) {
+  const auto first = [&]() HWY_ATTR {
+    return turned<kFunction>(m, wave64(m, Reduced64<M>{x, m.real(0), m.whole(0)}));
+  };
+  const auto second = [&]() HWY_ATTR {
+    const auto w = wave64(m, reduce64(m, x, {m.copysign(m.real(1), x), m.whole(1)}));
+    if constexpr (kFunction == Circular::sin) return m.copysign(w.cosine, x);
+    if constexpr (kFunction == Circular::tan) return m.neg(m.div(w.cosine, w.sine));
+    return m.choose(m.lt(x, m.real(0)), w.sine, m.neg(w.sine));
+  };
+  const auto any = [&]() HWY_ATTR {
+    const auto n = nearest(m, x, m.real(kInverseHalfPi));
+    const auto y = turned<kFunction>(m, wave64(m, reduce64(m, x, n)));
+    return m.with_far_lanes(x, y, kLimit64, library);
+  };
+  return m.sooner(x, 0, kFirst, first,
+                  [&]() HWY_ATTR { return m.sooner(x, kSecondFrom, kSecond, second, any); });
+}
+
 /// `library` serves elements too large to be reduced here.
 template <Circular kFunction, class M, class F>
 HWY_INLINE Real<M> circular(const M& m, const Real<M>& x, const F& library) {
-  Real<M> y;
   if constexpr (M::kWide) {
-    y = turned<kFunction>(m, wave64(m, x));
+    return circular64<kFunction>(m, x, library);
   } else {
     // An f32 is reduced in f64; what is then divided stays there.
     const auto w = m.widened();
     const auto r = reduce32(w, m.widen(x));
+    Real<M> y;
     if constexpr (kFunction == Circular::tan) {
       y = m.narrow(turned<kFunction>(w, wave32(w, r.rest, r.quadrant)));
     } else {
@@ -195,8 +230,8 @@ HWY_INLINE Real<M> circular(const M& m, const Real<M>& x, const F& library) {
     }
     // The sign of a zero.
     if constexpr (kFunction != Circular::cos) y = m.choose(m.eq(x, m.real(0)), x, y);
+    return m.with_far_lanes(x, y, kLimit32, library);
   }
-  return m.with_far_lanes(x, y, M::kWide ? kLimit64 : kLimit32, library);
 }
 
 template <class M>

@@ -81,6 +81,11 @@ class VectorMath {
     }
   }
 
+  /// As MathWriter has it: lanes are never alone here.
+  template <class Near, class Any>
+  HWY_INLINE Real sooner(Real, double, double, const Near&, const Any& any) const {
+    return any();
+  }
   /// y, and for the lanes where |x| reaches the limit what `scalar` gives.
   HWY_INLINE Real with_far_lanes(Real x, Real y, double limit, T (*scalar)(T)) const {
     const Flags far = ge(abs(x), real(limit));

@@ -115,6 +115,25 @@ IrValue MathWriter<T>::narrow_whole(const IrValue& n) const {
 }
 
 template <class T>
+IrValue MathWriter<T>::sooner(const IrValue& x, double low, double high,
+                              const std::function<IrValue()>& near,
+                              const std::function<IrValue()>& any) const {
+  if (lanes_ != 1) return any();
+  const IrValue result = w_.variable(type_);
+  const std::string is_near = w_.label("is_near"), is_far = w_.label("is_far"),
+                    done = w_.label("done");
+  const IrValue size = abs(x), below = compare("ole", size, real(high));
+  w_.branch(low == 0 ? below : both(below, ge(size, real(low))), is_near, is_far);
+  w_.begin(is_near);
+  w_.line(format("store {} {}, ptr {}", type_, near(), result));
+  w_.jump(done);
+  w_.begin(is_far);
+  w_.line(format("store {} {}, ptr {}", type_, any(), result));
+  w_.fall_into(done);
+  return w_.let(format("load {}, ptr {}", type_, result));
+}
+
+template <class T>
 IrValue MathWriter<T>::with_far_lanes(const IrValue& x, const IrValue& y, double limit,
                                       const ScalarCall& scalar) const {
   const IrValue far = ge(abs(x), real(limit));

@@ -75,6 +75,10 @@ class MathWriter {
   IrValue narrow(const IrValue& x) const;
   IrValue narrow_whole(const IrValue& n) const;
 
+  /// near(), which must be what any() is there, where |x| is from `low` to `high`, if x is one
+  /// element; any() elsewhere.
+  IrValue sooner(const IrValue& x, double low, double high, const std::function<IrValue()>& near,
+                 const std::function<IrValue()>& any) const;
   /// y, and for the lanes where |x| reaches the limit what `scalar` gives.
   IrValue with_far_lanes(const IrValue& x, const IrValue& y, double limit,
                          const ScalarCall& scalar) const;

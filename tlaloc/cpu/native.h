@@ -17,7 +17,7 @@ namespace tlaloc::cpu {
 
 /// Goes up when the layout of NativeContext or the order of the functions changes: code on disk
 /// relies on both.
-inline constexpr int kNativeVersion = 5;
+inline constexpr int kNativeVersion = 6;
 
 /// What generated code works on. It knows the layout.
 struct NativeContext {
@@ -35,7 +35,8 @@ using NativeFn = std::int32_t (*)(NativeContext*);
 /// throw:
 ///   step(run, index)                          step `index`, by its own kernel
 ///   make(run, storage, elements, keep)        room in a dynamic storage; with what was there
-///   fail(run, at)                             what the instruction `at` of the code fails with
+///   fail(run, at)                             what the instruction `at` of the code fails with;
+///                                             the number of all of them: the run was cancelled
 ///   share(run, number, code, elements)        shared loop `number` of the program, in parts;
 ///                                             kFewElements: nothing, the code is to run it
 ///   run(run, row)                             row `row` of instructions: steps, and checks of

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "tlaloc/base/error.h"
+#include "tlaloc/llm/prompt.h"
 
 namespace tlaloc::llm {
 
@@ -158,6 +159,12 @@ Generation generate(Context& context, std::span<const text::TokenId> prompt,
     tokens.push_back(g.ids.back());
   }
   return std::move(g);
+}
+
+Generation generate(Context& context, std::string_view prompt, const GenerateOptions& options,
+                    const std::function<void(std::string_view)>& on_text) {
+  return generate(context, encode_text(context.engine().model().checkpoint, prompt), options,
+                  on_text);
 }
 
 }  // namespace tlaloc::llm

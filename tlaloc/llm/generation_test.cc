@@ -225,6 +225,14 @@ TEST_F(Generate, IsTheLoopOverTheEngine) {
   EXPECT_EQ(context.tokens().size(), prompt.size() + 11);
 }
 
+TEST_F(Generate, TakesText) {
+  Engine engine(model);
+  Context context(engine), other(engine);
+  const Generation g = generate(context, "abc", sampled);
+  EXPECT_EQ(g.ids, generate(other, std::vector<TokenId>{0, 1, 2, 3}, sampled).ids);
+  EXPECT_EQ(context.tokens().size(), 4 + g.ids.size() - 1);
+}
+
 TEST_F(Generate, RunsOnlyWhatIsNew) {
   Engine engine(model);
   Context context(engine);

@@ -50,7 +50,10 @@ void measure(Packing packing, bool rounds_x, const char* text, Shape s, std::int
   std::vector<float> x(usize(rows * s.k), 0.5F), y(usize(rows * s.n));
   auto multiply = [&](std::size_t copy) {
     const PackedRight right{packing, weights.get() + copy * one};
-    if (rounds_x) return multiply_by_integers({rows, s.n, s.k, x.data(), right, y.data(), s.n});
+    if (rounds_x) {
+      const IntegerProduct::Side side{right, s.n, y.data(), s.n};
+      return multiply_by_integers({rows, s.k, x.data(), {&side, 1}});
+    }
     gemm({.dtype = DType::f32,
           .m = rows,
           .n = s.n,

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <map>
 #include <random>
 
 #include "tests/cpu/steps.h"
@@ -180,8 +181,6 @@ TEST(Quantized, RoundedActivationsAreNearTheInterpretersSums) {
   }
 }
 
-/// Sums that are not exact: with weights bound or not, in any company of other rows, by any number
-/// of threads. The weights are a table too.
 /// A panel for a single row would be padding for the most part.
 TEST(Quantized, NarrowWeightsAreNotKept) {
   const ir::Encoding* e = ir::find_encoding("q8_0");
@@ -196,6 +195,44 @@ TEST(Quantized, NarrowWeightsAreNotKept) {
   }
 }
 
+/// Of the same activations with several weights, of any encodings and widths; those with other
+/// activations, and after something else, are steps of their own.
+TEST(Quantized, ProductsOfTheSameActivationsAreOneStep) {
+  const ir::Encoding *fours = ir::find_encoding("q4_0"), *bytes = ir::find_encoding("q8_0");
+  const ir::Symbol rows = ir::Symbol::fresh("rows");
+  const GraphRef g = graph_of(
+      {weights_of({203, 96}, fours), weights_of({1, 96}, bytes), weights_of({70, 96}, fours),
+       Type::get(DType::f32, {rows, 96}), Type::get(DType::f32, {rows, 96})},
+      [](const Vals& p) {
+        const auto product = [&](std::size_t x, std::size_t w) {
+          return ops::quant_matmul(p[x], p[w], false, ops::Activation::q8_32);
+        };
+        return Vals{product(3, 0), product(3, 1), product(3, 2), product(4, 2)};
+      });
+  Arrays args{blocks(*fours, 203, 96, false), blocks(*bytes, 1, 96, false),
+              blocks(*fours, 70, 96, false)};
+  std::map<std::size_t, runtime::Buffer> weights;
+  for (std::size_t i = 0; i < 3; ++i) weights.emplace(i, runtime::Buffer(args[i]));
+  const auto bound = cpu::cpu_backend().compile(g)->bind(weights);
+  std::vector<std::string> spaces;
+  for (const auto& k : bound->explain({.inputs = {}, .dims = {{rows.id(), 7}}}).kernels)
+    spaces.push_back(k.space);
+  EXPECT_THAT(spaces, ::testing::ElementsAre(::testing::HasSubstr("203 + 1 + 70, 96]"),
+                                             ::testing::HasSubstr("70, 96]")));
+  for (const std::int64_t m : {0, 1, 7, 300}) {
+    args.resize(3);
+    args.push_back(drawn(DType::f32, {m, 96}, false));
+    args.push_back(drawn(DType::f32, {m, 96}, false));
+    const Arrays want = run(g, args);
+    const auto have = bound->run({runtime::Buffer(args[3]), runtime::Buffer(args[4])}, {});
+    for (std::size_t i = 0; i < 4; ++i) {
+      EXPECT_TRUE(identical(have.outputs[i].to_host(), want[i])) << m << " rows, product " << i;
+    }
+  }
+}
+
+/// Sums that are not exact: with weights bound or not, in any company of other rows, by any number
+/// of threads. The weights are a table too.
 TEST(Quantized, BitsOfARowDependOnNothingElse) {
   const std::int64_t threads = cpu::num_threads();
   const double alone = cpu::alone_nanoseconds();

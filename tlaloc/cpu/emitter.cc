@@ -32,6 +32,19 @@ void Emitter::emit_step(Step s) {
   program.steps.push_back(std::move(s));
 }
 
+Step* Emitter::last_step() {
+  if (program.code.empty() || program.code.back().code != Code::step) return nullptr;
+  return &program.steps[program.code.back().index];
+}
+
+void Emitter::add_to_last_step(StorageId read, StorageId written) {
+  Step& s = *last_step();
+  s.storages.insert(s.storages.begin() + s.reads++, read);
+  s.storages.push_back(written);
+  touched_.resize(program.storages.size());
+  touched_[read].any = touched_[written].any = touched_[written].written = here();
+}
+
 // ---- storages ----
 
 StorageId Emitter::constant(const HostArray& value) {

@@ -68,6 +68,10 @@ class Emitter {
   void land(std::uint32_t jump) { program.code[jump].target = here(); }
   void emit_point(std::uint32_t point) { emit({.code = Code::point, .index = point}); }
   void emit_step(Step s);
+  /// The step that was emitted last, where no other instruction is behind it; else null.
+  Step* last_step();
+  /// Makes it read and write one storage more.
+  void add_to_last_step(StorageId read, StorageId written);
   void set(Slot to, Slot from) { emit({.code = Code::set, .a = to, .b = from}); }
 
   // ---- storages ----

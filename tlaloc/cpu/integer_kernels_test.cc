@@ -121,7 +121,8 @@ TEST(IntegerKernels, HaveTheStatedBitsOnEveryIsa) {
           std::vector<float> x(usize(m * k));
           for (float& v : x) v = normal(random);
           std::vector<float> y(usize(m * (n + 1)), 99);
-          multiply_by_integers({m, n, k, x.data(), {w.packing, packed.get()}, y.data(), n + 1});
+          const IntegerProduct::Side side{{w.packing, packed.get()}, n, y.data(), n + 1};
+          multiply_by_integers({m, k, x.data(), {&side, 1}});
           for (Size i = 0; i < m; ++i) {
             for (Size j = 0; j < n; ++j) {
               ASSERT_EQ(y[usize(i * (n + 1) + j)], stated(w, j, &x[usize(i * k)]))

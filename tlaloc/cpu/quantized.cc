@@ -1,5 +1,7 @@
 #include "tlaloc/cpu/quantized.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -29,6 +31,7 @@ struct Quantized {
   DType dtype;
   ops::QuantMatmulAttrs attrs = {};
   std::shared_ptr<const KeptRight> kept = nullptr;  ///< the weights, if they are always the same
+  bool by_integers = false;
 };
 
 /// Weights as rows of blocks.
@@ -192,21 +195,53 @@ void with_packed(const Sizes& s, const PackedRight& weights, const float* x, flo
 
 /// Weights that are not kept are packed by parts.
 void by_integers(const Quantized& q, const Sizes& s, const Weights& w, const float* x, float* y) {
-  IntegerProduct p{.m = s.m, .n = s.n, .k = s.k, .x = x, .right = {}, .y = y, .y_row = s.n};
-  if (q.kept) {
-    p.right = q.kept->packed();
-    return multiply_by_integers(p);
-  }
   constexpr std::int64_t kColumns = 1024;
   const Packing packing = packing_of(*q.encoding);
   const Scratch memory(packed_bytes(packing, s.k, std::min(kColumns, s.n)));
-  p.right = {packing, memory.get()};
   for (std::int64_t j = 0; j < s.n; j += kColumns) {
-    p.n = std::min(kColumns, s.n - j);
-    p.y = y + j;
-    pack_blocks(packing, s.k, p.n, w.at(j), memory.get());
-    multiply_by_integers(p);
+    const IntegerProduct::Side side{
+        {packing, memory.get()}, std::min(kColumns, s.n - j), y + j, s.n};
+    pack_blocks(packing, s.k, side.n, w.at(j), memory.get());
+    multiply_by_integers({s.m, s.k, x, {&side, 1}});
   }
+}
+
+/// Products of the same x with weights that are kept, by integers.
+struct Sides {
+  static constexpr std::size_t kMost = 8;
+  std::vector<std::shared_ptr<const KeptRight>> rights;
+};
+/// The step's storages: x, the weights, the results. Its integers: m, k, and n of each.
+void multiply_sides(const KernelCall& call) {
+  const auto& rights = static_cast<const Sides*>(call.data)->rights;
+  const std::int64_t m = call.ints[0], k = call.ints[1];
+  std::array<IntegerProduct::Side, Sides::kMost> sides;
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < rights.size(); ++i) {
+    const std::int64_t n = call.ints[2 + i];
+    auto* const y = reinterpret_cast<float*>(call.storages[1 + rights.size() + i]);
+    if (m == 0 || n == 0) continue;
+    if (k == 0) {
+      std::fill_n(y, m * n, 0.0F);
+    } else {
+      sides[count++] = {rights[i]->packed(), n, y, n};
+    }
+  }
+  if (count == 0) return;
+  const auto* x = reinterpret_cast<const float*>(call.storages[0]);
+  multiply_by_integers({m, k, x, std::span(sides).first(count)});
+}
+Cost sides_cost(const void* data, const std::int64_t* ints) {
+  Cost c;
+  double n = 0;
+  std::string columns;
+  for (std::size_t i = 0; i < static_cast<const Sides*>(data)->rights.size(); ++i) {
+    columns += (i == 0 ? "" : " + ") + std::to_string(ints[2 + i]);
+    n += static_cast<double>(ints[2 + i]);
+  }
+  c.space = fmt::format("[{}, {}, {}]", ints[0], columns, ints[1]);
+  c.flops = 2 * static_cast<double>(ints[0]) * n * static_cast<double>(ints[1]);
+  return c;
 }
 
 template <class T>
@@ -226,7 +261,7 @@ void multiply(const KernelCall& call) {
   std::vector<float> rounded;
   if constexpr (std::is_same_v<T, float>) {
     if (q.attrs.activation == ops::Activation::q8_32) {
-      if (multiplies_by_integers(packing_of(*q.encoding))) return by_integers(q, s, w, x, y);
+      if (q.by_integers) return by_integers(q, s, w, x, y);
       rounded.assign(x, x + s.m * s.k);
       for (std::size_t i = 0; i < rounded.size(); i += kBlockElements) {
         ops::round_to_q8_32(std::span<float, kBlockElements>(rounded.data() + i, kBlockElements));
@@ -273,6 +308,41 @@ Value emit(Emitter& e, const char* name, KernelFn run, CostFn cost, Quantized q,
   return y;
 }
 
+/// One step multiplies the same x with one set of weights after the other, such as those of
+/// queries, keys and values: it is rounded once.
+Value emit_side(Emitter& e, std::shared_ptr<const KeptRight> kept, StorageId x, StorageId weights,
+                Dim rows, Dim contracted, Type type) {
+  const Value y = dense_value(type, e.storage(type));
+  const StorageId to = *whole_storage(y);
+  const Slot m = e.sizes.of(rows), k = e.sizes.of(contracted),
+             n = e.sizes.of(type.dim(type.rank() - 1));
+  if (Step* last = e.last_step(); last && last->run == multiply_sides && last->storages[0] == x &&
+                                  last->ints[0] == m && last->ints[1] == k) {
+    Sides all = *static_cast<const Sides*>(last->data.get());
+    if (all.rights.size() < Sides::kMost) {
+      if (auto& packed = e.program.kept; packed.back().right == kept) {
+        packed.back().step = e.program.code.back().index;  // not that which would have come
+      }
+      all.rights.push_back(std::move(kept));
+      last->data = std::make_shared<const Sides>(std::move(all));
+      last->ints.push_back(n);
+      e.add_to_last_step(weights, to);
+      return y;
+    }
+  }
+  Step s;
+  s.name = "quant_matmul";
+  s.runs_on = "matrix kernel, weights packed once";
+  s.run = multiply_sides;
+  s.cost = sides_cost;
+  s.storages = {x, weights, to};
+  s.reads = 2;
+  s.ints = {m, k, n};
+  s.data = std::make_shared<const Sides>(Sides{{std::move(kept)}});
+  e.emit_step(std::move(s));
+  return y;
+}
+
 }  // namespace
 
 Value emit_dequantize(Emitter& e, const Value& weights, const std::string& encoding, Type type) {
@@ -297,14 +367,18 @@ Value emit_quant_matmul(Emitter& e, const Value& x, const Value& weights,
   const Dim width = type.dim(last), contracted = x.type.dim(last);
   const StorageId left = e.dense(x, name), right = e.dense(weights, name);
   Quantized q{ir::find_encoding(attrs.encoding), type.dtype(), attrs};
+  const Packing packing = packing_of(*q.encoding);
+  q.by_integers = type.dtype() == DType::f32 && !attrs.transposed &&
+                  attrs.activation == ops::Activation::q8_32 && multiplies_by_integers(packing);
   const char* why = "";
   if (e.is_fixed(right) && type.dtype() == DType::f32 && !attrs.transposed && width.is_constant() &&
       contracted.is_constant()) {
-    const FixedMatrix w{right, packing_of(*q.encoding), contracted.constant(), width.constant()};
+    const FixedMatrix w{right, packing, contracted.constant(), width.constant()};
     // Sums of integers are of panels, kept or not.
-    const bool panels =
-        attrs.activation == ops::Activation::q8_32 && multiplies_by_integers(w.packing);
-    if (panels || !is_narrow(w.packing, w.k, w.n)) q.kept = keep_right(e, w, why);
+    if (q.by_integers || !is_narrow(w.packing, w.k, w.n)) q.kept = keep_right(e, w, why);
+    if (q.by_integers && q.kept) {
+      return emit_side(e, std::move(q.kept), left, right, count_of(type, last), contracted, type);
+    }
   }
   return emit(e, name, type.dtype() == DType::f64 ? multiply<double> : multiply<float>, matmul_cost,
               std::move(q), {left, right},

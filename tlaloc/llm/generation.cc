@@ -161,8 +161,8 @@ Generation generate(Context& context, std::span<const text::TokenId> prompt,
   return std::move(g);
 }
 
-Generation generate(Context& context, std::string_view prompt, const GenerateOptions& options,
-                    const std::function<void(std::string_view)>& on_text) {
+Generation generate_text(Context& context, std::string_view prompt, const GenerateOptions& options,
+                         const std::function<void(std::string_view)>& on_text) {
   return generate(context, encode_text(context.engine().model().checkpoint, prompt), options,
                   on_text);
 }

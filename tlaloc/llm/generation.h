@@ -113,7 +113,8 @@ Generation generate(Context& context, std::span<const text::TokenId> prompt,
                     const GenerateOptions& options,
                     const std::function<void(std::string_view)>& on_text = {});
 /// The same for a text as encode_text has it, with its UserErrors.
-Generation generate(Context& context, std::string_view prompt, const GenerateOptions& options = {},
-                    const std::function<void(std::string_view)>& on_text = {});
+Generation generate_text(Context& context, std::string_view prompt,
+                         const GenerateOptions& options = {},
+                         const std::function<void(std::string_view)>& on_text = {});
 
 }  // namespace tlaloc::llm

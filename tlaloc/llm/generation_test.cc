@@ -228,7 +228,7 @@ TEST_F(Generate, IsTheLoopOverTheEngine) {
 TEST_F(Generate, TakesText) {
   Engine engine(model);
   Context context(engine), other(engine);
-  const Generation g = generate(context, "abc", sampled);
+  const Generation g = generate_text(context, "abc", sampled);
   EXPECT_EQ(g.ids, generate(other, std::vector<TokenId>{0, 1, 2, 3}, sampled).ids);
   EXPECT_EQ(context.tokens().size(), 4 + g.ids.size() - 1);
 }

@@ -32,8 +32,9 @@ struct LineReader::Editor {
     el_set(line, EL_ADDFN, "give-up", "gives up the line", &give_up);
     el_set(line, EL_BIND, "^C", "give-up", nullptr);
     el_set(line, EL_BIND, "^R", "em-inc-search-prev", nullptr);
-    // A Ctrl-D that comes while no line is read arrives as a zero byte, which libedit binds to quoting the next key,
-    // because a terminal's key for that is off while it edits. (Ctrl-Space is one, too, and sets the mark elsewhere.)
+    // A Ctrl-D that comes while no line is read arrives as a zero byte, which libedit binds to
+    // quoting the next key, because a terminal's key for that is off while it edits. (Ctrl-Space is
+    // one, too, and sets the mark elsewhere.)
     el_set(line, EL_BIND, "^@", "em-set-mark", nullptr);
   }
   ~Editor() {

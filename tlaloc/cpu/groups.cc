@@ -1,5 +1,8 @@
 #include "tlaloc/cpu/groups.h"
 
+#include <algorithm>
+#include <array>
+
 #include "tlaloc/cpu/tiles.h"
 #include "tlaloc/ops/rows.h"
 
@@ -60,6 +63,122 @@ std::vector<bool> find_by_rows(const ir::Graph& g) {
   for (std::size_t v = 0; v < by_rows.size(); ++v) by_rows[v] = by_rows[v] && !otherwise[v];
   return by_rows;
 }
+
+/// Values that wait in memory for a loop far behind them take more of it than what they are needed
+/// for, such as the slope of an activation function, which the backward pass reads: that is then
+/// computed where they are.
+class EarlyValues {
+ public:
+  EarlyValues(const ir::Graph& g, Groups& groups) : g_(g), groups_(groups) {}
+
+  void find() {
+    const auto count = static_cast<std::uint32_t>(g_.node_count());
+    kernels_.assign(count + 1, 0);
+    readers_.resize(g_.value_count());
+    for (std::uint32_t i = 0; i < count; ++i) {
+      kernels_[i + 1] = kernels_[i] + (groups_.classes[i] == NodeClass::other ? 1 : 0);
+      for (const ir::ValueId v : g_.node(i).operands()) readers_[v].push_back(i);
+    }
+    is_result_.resize(g_.value_count());
+    for (const ir::ValueId v : g_.results()) is_result_[v] = true;
+    sources_.resize(count);
+    for (std::uint32_t i = 0; i < count; ++i) {
+      if (groups_.root[i] == i) continue;
+      find_sources(i);
+      if (saves(i)) compute_here(i);
+    }
+  }
+
+ private:
+  /// Few suffice; more say nothing.
+  static constexpr std::size_t kMost = 8;
+  struct Sources {
+    std::array<ir::ValueId, kMost> values{};
+    std::size_t count = 0;
+    bool all = true;
+    void add(ir::ValueId v) {
+      if (std::find(values.begin(), values.begin() + count, v) != values.begin() + count) return;
+      count == kMost ? void(all = false) : void(values[count++] = v);
+    }
+  };
+  /// Arrays of a few pages are no matter.
+  static constexpr double kLeast = 1 << 14;
+
+  double bytes(ir::ValueId v) const {
+    const ir::Type t = g_.type(v);
+    return std::max(ir::typical(t.elements()), 0.0) * byte_size(t.dtype());
+  }
+  bool in_group(ir::ValueId v, std::uint32_t root) const {
+    if (g_.is_param(v)) return false;
+    const std::uint32_t p = g_.producer(v);
+    return p != root && groups_.root[p] == root;
+  }
+  /// What lies in memory and the value is computed of, within its group.
+  void find_sources(std::uint32_t i) {
+    Sources& s = sources_[i];
+    for (const ir::ValueId v : g_.node(i).operands()) {
+      if (in_group(v, groups_.root[i])) {
+        const Sources& of = sources_[g_.producer(v)];
+        s.all = s.all && of.all;
+        for (std::size_t k = 0; k < of.count; ++k) s.add(of.values[k]);
+      } else if (g_.is_param(v) || groups_.classes[g_.producer(v)] != NodeClass::leaf) {
+        s.add(v);
+      }
+    }
+  }
+  /// Whether what waits for the loop, and for nothing else that late, is more than the value.
+  bool saves(std::uint32_t i) const {
+    const std::uint32_t root = groups_.root[i];
+    const Sources& s = sources_[i];
+    if (groups_.classes[i] != NodeClass::elementwise || !s.all || s.count == 0) return false;
+    if (kernels_[root] == kernels_[i]) return false;  // it is near
+    const double own = bytes(g_.node(i).result());
+    if (own < kLeast) return false;
+    double waiting = 0;
+    for (std::size_t k = 0; k < s.count; ++k) {
+      const ir::ValueId v = s.values[k];
+      if (g_.is_param(v)) continue;  // its caller's
+      const bool others = std::ranges::any_of(readers_[v], [&](std::uint32_t reader) {
+        return reader > i && groups_.root[reader] != root;
+      });
+      if (!others && !is_result_[v]) waiting += bytes(v);
+    }
+    return waiting > own && alone(i);
+  }
+  /// Whether what is computed for the value in its group is read by nothing else.
+  bool alone(std::uint32_t i) const {
+    std::vector<std::uint32_t> part{i};
+    for (std::size_t k = 0; k < part.size(); ++k) {
+      for (const ir::ValueId v : g_.node(part[k]).operands()) {
+        if (!in_group(v, groups_.root[i])) continue;
+        const std::uint32_t p = g_.producer(v);
+        if (std::ranges::find(part, p) == part.end()) part.push_back(p);
+      }
+    }
+    return std::ranges::all_of(part.begin() + 1, part.end(), [&](std::uint32_t p) {
+      return std::ranges::all_of(readers_[g_.node(p).result()], [&](std::uint32_t reader) {
+        return std::ranges::find(part, reader) != part.end();
+      });
+    });
+  }
+  void compute_here(std::uint32_t i) {
+    const std::uint32_t root = groups_.root[i];
+    std::vector<std::uint32_t> part{i};
+    for (std::size_t k = 0; k < part.size(); ++k) {
+      for (const ir::ValueId v : g_.node(part[k]).operands()) {
+        if (in_group(v, root)) part.push_back(g_.producer(v));
+      }
+      groups_.root[part[k]] = i;
+    }
+  }
+
+  const ir::Graph& g_;
+  Groups& groups_;
+  std::vector<std::uint32_t> kernels_;  ///< before each node
+  std::vector<std::vector<std::uint32_t>> readers_;
+  std::vector<Sources> sources_;
+  std::vector<bool> is_result_;
+};
 
 }  // namespace
 
@@ -124,6 +243,7 @@ Groups find_groups(const ir::Graph& g) {
       read_by(v, fuses || (moves && reading_nodes[v] == 1) ? r.root[i] : kSeveral);
     }
   }
+  EarlyValues(g, r).find();
   return r;
 }
 

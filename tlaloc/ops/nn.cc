@@ -38,6 +38,15 @@ Val activation(const char* name, Val x, const std::function<Val(Val)>& f,
                std::vector<ir::CallParam> params = {}) {
   return composite1(name, std::move(params), {x}, [&](const Vals& a) { return Vals{f(a[0])}; });
 }
+/// The same with its derivative. One array of slopes is what the backward pass keeps of x, where
+/// the chain rule would keep an array for each factor.
+Val activation_with_slope(const char* name, Val x, const std::function<Val(Val)>& f,
+                          const std::function<Val(Val)>& slope) {
+  return composite_with_rule(
+      name, {}, {x}, [&](const Vals& a) { return Vals{f(a[0])}; },
+      [&](const Vals& a) { return Vals{f(a[0]), slope(a[0])}; },
+      [](const Vals& a) { return Vals{a[1] * a[0]}; })[0];
+}
 Val relu6_of(Val x) {
   const Val capped = select(is(Comparison::ge, x, 6), full(6, x.type()), x);
   return select(is(Comparison::le, x, 0), zeros_like(x), capped);
@@ -104,17 +113,29 @@ Val elu(Val x, double alpha) {
                     {{"alpha", {}, {alpha}}});
 }
 Val gelu(Val x) {
-  return activation("gelu", x,
-                    [](Val v) { return 0.5 * v * erfc(v * -std::numbers::sqrt2 / 2.0); });
+  const auto upper = [](Val v) { return erfc(v * -std::numbers::sqrt2 / 2.0); };  // 2 Phi(v)
+  const double density = 1 / std::sqrt(2 * std::numbers::pi);
+  return activation_with_slope(
+      "gelu", x, [&](Val v) { return 0.5 * v * upper(v); },
+      [&](Val v) { return 0.5 * upper(v) + v * (density * exp(-0.5 * (v * v))); });
 }
 Val gelu_tanh(Val x) {
-  const double c = std::sqrt(2 / std::numbers::pi);
-  return activation("gelu_tanh", x, [&](Val v) {
-    return v * (0.5 * (1.0 + tanh(c * (v + 0.044715 * (v * v * v)))));
-  });
+  const double c = std::sqrt(2 / std::numbers::pi), cubic = 0.044715;
+  const auto bent = [&](Val v) { return tanh(c * (v + cubic * (v * v * v))); };
+  return activation_with_slope(
+      "gelu_tanh", x, [&](Val v) { return v * (0.5 * (1.0 + bent(v))); },
+      [&](Val v) {
+        const Val t = bent(v);
+        return 0.5 * (1.0 + t) + (0.5 * c) * (v * (1.0 - t * t) * (1.0 + 3 * cubic * (v * v)));
+      });
 }
 Val silu(Val x) {
-  return activation("silu", x, [](Val v) { return v * logistic(v); });
+  return activation_with_slope(
+      "silu", x, [](Val v) { return v * logistic(v); },
+      [](Val v) {
+        const Val s = logistic(v);
+        return s + v * (s * (1.0 - s));
+      });
 }
 Val softplus(Val x) { return activation("softplus", x, softplus_of); }
 Val hard_sigmoid(Val x) {

@@ -8,6 +8,7 @@
 #include "tlaloc/cpu/plan.h"
 #include "tlaloc/interp/interp.h"
 #include "tlaloc/ops/dot.h"
+#include "tlaloc/ops/val_linalg.h"
 #include "tlaloc/ops/val_reduce.h"
 
 namespace tlaloc::testing {
@@ -192,6 +193,29 @@ TEST(Planner, EmptyArraysMayHaveAnySizesElse) {
   });
   const HostArray padding = on_cpu(sums, {HostArray(DType::f64, {0, large, large})}, false);
   EXPECT_TRUE(identical(padding, HostArray(DType::f64, {2, 1, 1})));
+}
+
+/// A product of two arrays that is read far behind them: it waits in their place.
+TEST(Planner, WhatWaitsForAFarLoopIsLittle) {
+  const Type square = Type::get(DType::f32, {128, 128});
+  const GraphRef g = graph_of({square, square}, [](const Vals& p) -> Vals {
+    const Val x = ops::matmul(p[0], p[1]), a = ops::exp(x), b = ops::tanh(x);
+    const Val slope = a * b, y = ops::matmul(a + b, p[1]);
+    return {ops::matmul(y, p[1]) * slope};
+  });
+  const auto report = cpu::cpu_backend().compile(g)->bind({})->explain({});
+  // At the second product: its operands, and the slope.
+  std::int64_t at = -1;
+  for (std::size_t k = 0, products = 0; k < report.kernels.size(); ++k) {
+    if (report.kernels[k].name == "dot_general" && ++products == 2)
+      at = static_cast<std::int64_t>(k);
+  }
+  ASSERT_GE(at, 0);
+  EXPECT_EQ(std::ranges::count_if(report.memory,
+                                  [&](const runtime::MemoryReport& m) {
+                                    return m.kind == "arena" && m.first < at && m.last > at;
+                                  }),
+            1);
 }
 
 }  // namespace

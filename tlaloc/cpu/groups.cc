@@ -139,7 +139,8 @@ class EarlyValues {
       const ir::ValueId v = s.values[k];
       if (g_.is_param(v)) continue;  // its caller's
       const bool others = std::ranges::any_of(readers_[v], [&](std::uint32_t reader) {
-        return reader > i && groups_.root[reader] != root;
+        const std::uint32_t at = groups_.root[reader];
+        return at != root && kernels_[at] >= kernels_[root];
       });
       if (!others && !is_result_[v]) waiting += bytes(v);
     }

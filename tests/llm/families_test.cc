@@ -146,7 +146,8 @@ std::vector<Change> changes() {
        attention([](AttentionSpec& a) { a.rope = a.rope ? std::optional<int>(0) : a.rope; })},
       {"pairs of neighbours",
        [](DecoderSpec& s) {
-         for (RopeSpec& r : s.ropes) r.interleaved = true;
+         const auto turned = static_cast<std::int64_t>(2 * s.ropes[0].frequencies.size());
+         each_layer(s, [&](LayerSpec& l) { l.attention.interleaved = turned; });
        }},
       {"no factor of positions",
        [](DecoderSpec& s) {

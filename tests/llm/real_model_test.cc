@@ -40,11 +40,11 @@ TEST(RealModel, IsWhatItsMakersSay) {
   EXPECT_EQ(s.context, 8192);
   EXPECT_EQ(s.norm, (NormSpec{1e-5, false}));
   ASSERT_EQ(s.ropes.size(), 1U);
-  EXPECT_TRUE(s.ropes[0].interleaved);
   ASSERT_EQ(s.ropes[0].frequencies.size(), 32U);
   EXPECT_EQ(s.ropes[0].frequencies[16], static_cast<float>(1 / std::sqrt(100000.0)));
   LayerSpec layer;
-  layer.attention = {.heads = 9, .kv_heads = 3, .width = 64, .scale = 0.125, .rope = 0};
+  layer.attention = {
+      .heads = 9, .kv_heads = 3, .width = 64, .scale = 0.125, .rope = 0, .interleaved = 64};
   layer.mlp.width = 1536;
   layer.attention_norm = layer.mlp_norm = s.norm;
   EXPECT_EQ(s.layers, std::vector<LayerSpec>(30, layer));

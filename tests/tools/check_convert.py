@@ -14,14 +14,15 @@ import gguf
 import numpy as np
 from safetensors import safe_open
 from safetensors.numpy import save_file
-from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
-LLM = pathlib.Path(__file__).parent.parent / "llm"
-sys.path.insert(0, str(LLM))
+TESTS = pathlib.Path(__file__).parent.parent
+LLM = TESTS / "llm"
+sys.path[:0] = [str(LLM), str(TESTS / "text")]
 import check_gguf  # noqa: E402
+import check_sentencepiece  # noqa: E402
+from random_texts import Texts  # noqa: E402
 
-# Of its goldens, what transformers' configuration says in another way than the file.
-REFUSED = {"llama_llama3"}
 LLAMA3 = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|"
           r"\s+(?!\S)|\s+")
 QWEN2 = LLAMA3.replace(r"\p{N}{1,3}", r"\p{N}")
@@ -48,26 +49,73 @@ def folder_tensors(folder):
         return {name: file.get_tensor(name) for name in file.keys()}
 
 
+def write_golden(golden, folder):
+    folder.mkdir()
+    save_file({key: check_gguf.values(key, recipe) for key, recipe in golden["tensors"].items()}, folder / "model.safetensors",
+              {"format": "pt"})
+    (folder / "config.json").write_text(json.dumps(golden["config"]))
+
+
+def fields(reader):
+    return {key: field.contents() for key, field in reader.fields.items() if not key.startswith("GGUF.")}
+
+
+def check_family_to_gguf(name, golden, theirs, folder):
+    """Keys and tensors are those that the package gguf wrote with llama.cpp's names, to the bit."""
+    model, path = folder / f"{name}-model", folder / f"{name}-ours.gguf"
+    write_golden(golden, model)
+    run("convert", model, path)
+    ours, wanted = gguf.GGUFReader(path), gguf.GGUFReader(theirs)
+    got, due = fields(ours), fields(wanted)
+    expect(all(got.get(key) == value for key, value in due.items()),
+           f"{name}: {[(key, value, got.get(key)) for key, value in due.items() if got.get(key) != value]}")
+    more = {key.split(".", 1)[1] for key in got.keys() - due.keys()}
+    expect(more <= {"name", "file_type", "rope.dimension_count", "rope.scaling.yarn_beta_slow"}, f"{name}: {more}")
+    got, due = ({t.name: t for t in reader.tensors} for reader in (ours, wanted))
+    expect(got.keys() == due.keys(), f"{name}: {got.keys() ^ due.keys()}")
+    for key in got.keys() & due.keys():
+        same = got[key].tensor_type == due[key].tensor_type and got[key].data.tobytes() == due[key].data.tobytes()
+        if key.startswith("rope_freqs"):  # computed here and there
+            same = np.abs(got[key].data / due[key].data - 1).max() < 1e-6
+        expect(same, f"{name}: {key}")
+
+
 def check_families(folder):
-    """Weights of each family come out of GGUF under transformers' names, in transformers' layout."""
+    """Weights of each family come out of GGUF under transformers' names, in transformers' layout, and go in under llama.cpp's."""
     for name, (architecture, _) in check_gguf.MODELS.items():
         golden = json.loads((LLM / "goldens" / f"{name}.json").read_text())
         path, out = folder / f"{name}.gguf", folder / name
         check_gguf.write(golden, architecture, path)
-        if name in REFUSED:
-            run("convert", path, out, error="TL-CONVERT-001: convert: a llama model with these settings is another one")
-            continue
+        check_family_to_gguf(name, golden, path, folder)
         run("convert", path, out)
         got = folder_tensors(out) if out.exists() else {}
         wanted = {key: check_gguf.values(key, recipe) for key, recipe in golden["tensors"].items()}
         expect(got.keys() == wanted.keys(), f"{name}: {got.keys() ^ wanted.keys()}")
         for key in got.keys() & wanted.keys():
             # GGUF has 1 in Gemma's norms: what they were before is rounded.
-            exact = not (architecture.startswith("gemma") and key.endswith("norm.weight"))
-            same = np.array_equal(got[key], wanted[key]) if exact else np.abs(got[key] - wanted[key]).max() < 1e-6
-            expect(same, f"{name}: {key}")
-        config = json.loads((out / "config.json").read_text())
-        expect(config["model_type"] == golden["config"]["model_type"] and config["torch_dtype"] == "float32", config)
+            if architecture.startswith("gemma") and key.endswith("norm.weight"):
+                wanted[key] = wanted[key] + np.float32(1) - np.float32(1)
+            expect(np.array_equal(got[key], wanted[key]), f"{name}: {key}")
+        config, given = json.loads((out / "config.json").read_text()), golden["config"]
+        expect(config["architectures"] == given["architectures"] and config["torch_dtype"] == "float32", config)
+        for key in given.keys() & config.keys() - {"architectures"}:
+            expect(config[key] == given[key], f"{name}: {key} is {config[key]}, was {given[key]}")
+        check_rope(name, config, given)
+
+
+def check_rope(name, config, given):
+    """What a configuration of transformers 4 says of positions is what one of 5 did."""
+    rope = given["rope_parameters"]
+    if given["model_type"] == "gemma3_text":
+        expect(config["rope_local_base_freq"] == rope["sliding_attention"]["rope_theta"], name)
+        rope = rope["full_attention"]
+    expect(config["rope_theta"] == rope["rope_theta"], name)
+    expect(config.get("partial_rotary_factor", 1) == rope.get("partial_rotary_factor", 1), name)
+    scaling = dict(config.get("rope_scaling", {"rope_type": "default"}))
+    kind = scaling.pop("rope_type", None) or scaling.pop("type")
+    expect(kind == rope["rope_type"], f"{name}: {kind}")
+    for key, value in scaling.items():
+        expect(value == rope.get(key, {"beta_slow": 1.0}.get(key)), f"{name}: {key} is {value} in {scaling}")
 
 
 def tokenizer(kind):
@@ -75,7 +123,8 @@ def tokenizer(kind):
     byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=kind in ("smollm", "gpt-2"))
     first = {"smollm": lambda: pre_tokenizers.Digits(individual_digits=True),
              "llama-bpe": lambda: pre_tokenizers.Split(Regex(LLAMA3), "isolated"),
-             "qwen2": lambda: pre_tokenizers.Split(Regex(QWEN2), "isolated")}
+             "qwen2": lambda: pre_tokenizers.Split(Regex(QWEN2), "isolated"),
+             "dbrx": lambda: pre_tokenizers.Split(Regex(LLAMA3), "removed", invert=True)}
     t.pre_tokenizer = pre_tokenizers.Sequence([first[kind](), byte_level]) if kind in first else byte_level
     if kind == "qwen2":
         t.normalizer = normalizers.NFC()
@@ -94,9 +143,9 @@ CONFIG = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_
           "eos_token_id": 1, "rope_theta": 5000.0, "torch_dtype": "float32"}
 
 
-def weights():
+def weights(vocabulary=CONFIG["vocab_size"]):
     random = np.random.default_rng(3)
-    d, inner, kv, vocabulary = 64, 96, 32, CONFIG["vocab_size"]
+    d, inner, kv = 64, 96, 32
     shapes = {"model.embed_tokens.weight": (vocabulary, d), "model.norm.weight": (d,), "lm_head.weight": (vocabulary, d)}
     for i in range(CONFIG["num_hidden_layers"]):
         layer = f"model.layers.{i}."
@@ -115,6 +164,8 @@ def write_folder(folder, kind):
     tokenizer(kind).save(str(folder / "tokenizer.json"))
     (folder / "tokenizer_config.json").write_text(json.dumps({"bos_token": "<s>", "eos_token": "</s>",
                                                               "chat_template": "{{ messages[0].content }}"}))
+    (folder / "generation_config.json").write_text(json.dumps({"eos_token_id": [1, 7], "do_sample": True, "temperature": 0.7,
+                                                               "top_k": 20, "top_p": 0.9}))
 
 
 def check_to_gguf(folder):
@@ -160,24 +211,77 @@ def check_to_gguf(folder):
     expect(told[0] == told[1] == told[2] and len(set(told[0])) > 1, told)
 
 
+def check_tokens(name, path, back, theirs, texts):
+    """The tokenizer in the file, and the one in the folder made of it, give the ids and the texts of that one."""
+    ours = Tokenizer.from_file(str(back / "tokenizer.json"))
+    wanted = [theirs.encode(text).ids for text in texts]
+    got = run("tokenize", "--model", path, "--jsonl", text="".join(json.dumps(text) + "\n" for text in texts))
+    got = [json.loads(line)["ids"] for line in got.splitlines()]
+    wrong = [text for text, a, b in zip(texts, got, wanted) if a != b]
+    expect(len(got) == len(wanted) and not wrong, f"{name} in GGUF: {len(wrong)} of {len(texts)}: {wrong[:3]}")
+    wrong = [text for text, ids in zip(texts, wanted) if ours.encode(text).ids != ids or
+             ours.decode(ids, skip_special_tokens=False) != theirs.decode(ids, skip_special_tokens=False)]
+    expect(not wrong, f"{name} back in a folder: {len(wrong)} of {len(texts)}: {wrong[:3]}")
+    # Ids of one text are not those of another.
+    expect(len({tuple(ids) for ids in wanted}) > len(texts) / 2, name)
+
+
 def check_tokenizers(folder):
-    for kind in ("smollm", "gpt-2", "llama-bpe", "qwen2"):
+    for kind in ("smollm", "gpt-2", "llama-bpe", "qwen2", "dbrx"):
         model, path, back = folder / kind, folder / f"{kind}.gguf", folder / f"{kind}-back"
         write_folder(model, kind)
         run("convert", model, path)
         run("convert", path, back)
         reader = gguf.GGUFReader(path)
-        expect(bytes(reader.fields["tokenizer.ggml.pre"].parts[-1]).decode() == kind, kind)
-        ours, theirs = Tokenizer.from_file(str(back / "tokenizer.json")), tokenizer(kind)
-        for text in TEXTS:
-            ids = theirs.encode(text).ids
-            expect(ours.encode(text).ids == ids, f"{kind}: {text!r}")
-            told = run("tokenize", "--model", path, text=text).split()
-            expect([int(i) for i in told] == ids, f"{kind} in GGUF: {text!r}: {told} {ids}")
+        expect(reader.fields["tokenizer.ggml.pre"].contents() == kind, kind)
+        check_tokens(kind, path, back, tokenizer(kind), TEXTS)
         config = json.loads((back / "tokenizer_config.json").read_text())
         expect(config["bos_token"] == "<s>" and config["eos_token"] == "</s>", config)
-        expect((back / "chat_template.jinja").read_text() == "{{ messages[0].content }}", kind)
-        expect(json.loads((back / "generation_config.json").read_text())["eos_token_id"] == 1, kind)
+        expect(config["chat_template"] == "{{ messages[0].content }}", config)
+        generation = json.loads((back / "generation_config.json").read_text())
+        expect(generation["eos_token_id"] == [1, 7] and generation["do_sample"] and generation["top_k"] == 20 and
+               generation["temperature"] == 0.7 and generation["top_p"] == 0.9, generation)
+
+
+def write_scored_folder(folder, t, size):
+    folder.mkdir()
+    save_file(weights(size), folder / "model.safetensors", {"format": "pt"})
+    (folder / "config.json").write_text(json.dumps({**CONFIG, "vocab_size": size}))
+    t.save(str(folder / "tokenizer.json"))
+    (folder / "tokenizer_config.json").write_text(json.dumps({"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>"}))
+
+
+def check_sentencepiece_models(folder):
+    """Models that SentencePiece made, as transformers writes them: their scores come back in their order."""
+    data = json.loads((TESTS / "text" / "goldens" / "sentencepiece.json").read_text())
+    random = Texts(5, ["<s>", "</s>", "</s>\n"], newer=False)
+    for name, kind, rstrip in (("llama", "llama", False), ("Phi-3", "llama", True), ("gemma", "gemma", False),
+                               ("unknown", "unknown", False)):
+        v = data[kind]
+        size = len(v["tokens"])
+        t = check_sentencepiece.reference(v["tokens"], v["types"], v["scores"], rstrip)
+        if not v["add_space_prefix"]:
+            t.normalizer = normalizers.Replace(" ", check_sentencepiece.SPACE)
+            t.pre_tokenizer = pre_tokenizers.Split(" ", "merged_with_previous")
+            t.decoder = decoders.Sequence([decoders.Replace(check_sentencepiece.SPACE, " "), decoders.ByteFallback(),
+                                           decoders.Fuse()])
+        t.post_processor = processors.TemplateProcessing(single="<s> $A", pair="<s> $A <s> $B:1", special_tokens=[("<s>", 1)])
+        model, path, back = folder / f"tiny {name}", folder / f"{name}.gguf", folder / f"{name}-back"
+        write_scored_folder(model, t, size)
+        run("convert", model, path)
+        run("convert", path, back)
+        got = fields(gguf.GGUFReader(path))
+        expect(got["tokenizer.ggml.model"] == "llama" and got["tokenizer.ggml.tokens"] == v["tokens"], name)
+        expect(got["tokenizer.ggml.token_type"] == v["types"], f"{name}: types")
+        expect(got["tokenizer.ggml.add_space_prefix"] == v["add_space_prefix"] and got["tokenizer.ggml.add_bos_token"], name)
+        # By score, and those of one score by id; of those that are made of others.
+        made = {a + b for a, b in json.loads((model / "tokenizer.json").read_text())["model"]["merges"]}
+        made = [i for i, token in enumerate(v["tokens"]) if token in made and v["types"][i] == 1]
+        orders = [sorted(made, key=lambda i: -scores[i]) for scores in (got["tokenizer.ggml.scores"], v["scores"])]
+        expect(orders[0] == orders[1] and len(made) > 100, f"{name}: scores")
+        texts = v["texts"] + [random.text() for _ in range(300)]
+        check_tokens(name, path, back, t, texts)
+        expect(("Phi-3" in got["general.name"]) == (name == "Phi-3"), got["general.name"])
 
 
 def check_refusals(folder):
@@ -193,13 +297,39 @@ def check_refusals(folder):
     t.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
     t.save(str(model / "tokenizer.json"))
     run("convert", model, folder / "x.gguf", error="splits words in a way that GGUF has no name for")
-    (model / "config.json").write_text(json.dumps({**CONFIG, "model_type": "mistral", "sliding_window": None}))
-    run("convert", model, folder / "x.gguf", error="TL-CONVERT-001: convert: a mistral model can't be written to GGUF")
+    tokenizer("gpt-2").save(str(model / "tokenizer.json"))
+
+    def refused(error, tokens=None, **settings):
+        (model / "config.json").write_text(json.dumps({**CONFIG, **settings}))
+        if tokens:
+            t = tokenizer("gpt-2")
+            tokens(t)
+            t.save(str(model / "tokenizer.json"))
+        run("convert", model, folder / "x.gguf", error=error)
+        tokenizer("gpt-2").save(str(model / "tokenizer.json"))
+
+    refused("the windows of layers of this mistral model can't be said in GGUF", model_type="mistral", sliding_window=8)
+    refused("the activation of this llama model", hidden_act="gelu")
+    refused("GGUF's architecture llama has no positions of rope_type dynamic",
+            rope_scaling={"rope_type": "dynamic", "factor": 2.0})
+    refused("GGUF's architecture smollm3 has no positions of rope_type llama3", model_type="smollm3", rope_scaling={
+        "rope_type": "llama3", "factor": 2.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+        "original_max_position_embeddings": 64})
+    refused("cuts or fills up texts", lambda t: t.enable_truncation(9))
+    refused('the token "<s>" is looked for in another way', lambda t: t.add_special_tokens([AddedToken("<s>", lstrip=True)]))
+    refused("adds other tokens around a text", lambda t: setattr(t, "post_processor", processors.TemplateProcessing(
+        single="<s> </s> $A", special_tokens=[("<s>", 0), ("</s>", 1)])))
+    (model / "generation_config.json").write_text(json.dumps({"eos_token_id": [1, 3, 4, 5]}))
+    refused("4 tokens end answers, and GGUF names 3")
+    (model / "generation_config.json").unlink()
+    (model / "tokenizer.json").unlink()
+    (model / "tokenizer.model").write_bytes(b"x")
+    run("convert", model, folder / "x.gguf", error="has tokenizer.model, and no tokenizer.json")
     expect(not (folder / "x.gguf").exists() and not (folder / "x").exists(), "what is refused leaves nothing")
 
 
 def main():
-    for check in (check_families, check_to_gguf, check_tokenizers, check_refusals):
+    for check in (check_families, check_to_gguf, check_tokenizers, check_sentencepiece_models, check_refusals):
         with tempfile.TemporaryDirectory() as folder:
             check(pathlib.Path(folder))
     print("\n".join(map(str, failures)) or "all as expected")

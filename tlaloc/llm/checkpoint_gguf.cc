@@ -1,9 +1,11 @@
 // A checkpoint in one GGUF file.
+#include <algorithm>
 #include <boost/json/string.hpp>
 #include <filesystem>
 
 #include "tlaloc/base/error.h"
 #include "tlaloc/llm/checkpoint_parts.h"
+#include "tlaloc/llm/gguf_keys.h"
 #include "tlaloc/llm/gguf_tokenizer.h"
 #include "tlaloc/text/tokenizer_json.h"
 
@@ -12,8 +14,9 @@ namespace {
 
 /// What read_gguf_config has read already.
 bool of_rope(std::string_view name) {
-  return name == "rope_freqs.weight" || name == "rope_factors_short.weight" ||
-         name == "rope_factors_long.weight";
+  return name == kGgufFrequencyFactors ||
+         std::ranges::any_of(kGgufFactorSets,
+                             [&](const GgufFactorSet& set) { return name == set.tensor; });
 }
 
 /// The file has a tokenizer that can't be used: the tokenizer.json of its makers may lie beside it.
@@ -32,11 +35,10 @@ void read_tokenizer_beside(Checkpoint& c, const io::GgufMetadata& m) {
 GenerationDefaults generation_of(const io::GgufMetadata& m) {
   GenerationDefaults g;
   g.end_tokens = end_tokens_of(m);
-  g.temperature = m.number("general.sampling.temp");
-  g.top_p = m.number("general.sampling.top_p");
-  g.top_k = m.integer("general.sampling.top_k");
-  g.min_p = m.number("general.sampling.min_p");
-  g.repetition_penalty = m.number("general.sampling.penalty_repeat");
+  for (const GgufSamplingKey& key : kGgufSampling) {
+    g.*key.value = meant_number(m, key.gguf);
+  }
+  g.top_k = m.integer(kGgufTopK);
   // Who names these samples, as a folder says by do_sample.
   if (!g.temperature && (g.top_p || g.top_k || g.min_p)) g.temperature = 1;
   return g;

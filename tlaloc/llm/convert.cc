@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <boost/json/serialize.hpp>
-#include <cmath>
 #include <filesystem>
+#include <unordered_map>
 
 #include "tlaloc/base/error.h"
 #include "tlaloc/base/files.h"
@@ -13,7 +13,9 @@
 #include "tlaloc/io/dequantize.h"
 #include "tlaloc/io/safetensors.h"
 #include "tlaloc/llm/convert_parts.h"
-#include "tlaloc/llm/family.h"
+#include "tlaloc/llm/gguf_keys.h"
+#include "tlaloc/llm/gguf_tokenizer.h"
+#include "tlaloc/text/tokenizer_json.h"
 
 namespace tlaloc::llm {
 namespace {
@@ -22,26 +24,6 @@ namespace fs = std::filesystem;
 namespace json = boost::json;
 
 bool is_gguf(const std::string& path) { return path.ends_with(".gguf"); }
-
-/// Without what formats lay out in their own way, which ConvertedTensors takes care of.
-DecoderSpec without_layout(DecoderSpec s) {
-  for (RopeSpec& r : s.ropes) r.interleaved = false;
-  for (LayerSpec& l : s.layers) {
-    for (auto* norm :
-         {&l.attention_norm, &l.attention_output_norm, &l.mlp_norm, &l.mlp_output_norm}) {
-      if (*norm) (*norm)->around_zero = false;
-    }
-    l.attention.head_norm_spec.around_zero = false;
-  }
-  s.norm.around_zero = false;
-  return s;
-}
-
-void check_same(const DecoderSpec& from, const DecoderSpec& to) {
-  if (without_layout(from) == without_layout(to)) return;
-  refuse_to_convert("a " + from.family + " model with these settings is another one in that format",
-                    "run the model as it is");
-}
 
 /// Number of general.file_type, by which programs name files.
 std::uint32_t file_type(io::Storage s) {
@@ -104,36 +86,28 @@ class Conversion {
  private:
   void check_written() const {
     const Checkpoint written = open_checkpoint(out_);
-    check_same(checkpoint_.decoder.spec, written.decoder.spec);
-    if (!checkpoint_.tokenizer) return;
-    if (written.tokenizer_error) throw *written.tokenizer_error;
-    // A bit of all that tokenizers treat in different ways.
-    constexpr std::string_view kProbe =
-        "Hello  world, it's 12345 x\u00b2\n\n\tDON'T \u0110a\u0300 \u4f60\u597d \U0001f44d.  ";
-    if (written.tokenizer->encode(kProbe).ids == checkpoint_.tokenizer->encode(kProbe).ids) return;
-    refuse_to_convert("the tokenizer of " + in_ + " is another one in that format",
-                      "take the tokenizer.json of the model's makers");
+    check_same(checkpoint_.decoder.spec, written.decoder.spec, "that format");
   }
 
+  /// The content of weights, and of others_.
   io::TensorSource source(ConvertedTensors& tensors, const std::vector<io::TensorSpec>& specs) {
-    return [this, &tensors, &specs](std::size_t i) {
-      const std::span<const std::byte> bytes = tensors.bytes(specs[i].name);
+    std::int64_t all = 0;
+    for (const io::TensorSpec& s : specs) all += io::storage_bytes(s.storage, s.shape).value();
+    return [this, &tensors, &specs, all](std::size_t i) {
+      const auto other = others_.find(specs[i].name);
+      const std::span<const std::byte> bytes =
+          other != others_.end() ? other->second : tensors.bytes(specs[i]);
       done_ += static_cast<std::int64_t>(bytes.size());
-      if (options_.progress) {
-        std::int64_t all = 0;
-        for (const io::TensorSpec& s : specs) all += io::storage_bytes(s.storage, s.shape).value();
-        options_.progress(done_, all);
-      }
+      if (options_.progress) options_.progress(done_, all);
       return bytes;
     };
   }
 
-  void write_folder(const json::object& config,
-                    std::vector<std::pair<std::string, std::string>> files) {
-    const Decoder to = read_config(config, out_ + "/config.json");
-    check_same(checkpoint_.decoder.spec, to.spec);
+  void write_folder(const json::object& config, const Decoder& to, FolderFiles files) {
     ConvertedTensors tensors(checkpoint_.tensors, checkpoint_.decoder, to, options_, false);
     std::vector<io::TensorSpec> specs = tensors.specs();
+    const io::Storage of_weights = specs.front().storage;
+    if (fs::is_directory(in_)) add_others(tensors, specs);
     io::sort_for_safetensors(specs);
     std::error_code error;
     if (fs::create_directories(out_, error); error) {
@@ -149,11 +123,9 @@ class Conversion {
     io::write_safetensors((fs::path(out_) / "model.safetensors").string(), specs,
                           source(tensors, specs), options);
     json::object written = config;
-    // All in one type is what transformers loads without asking.
-    const io::Storage s = specs.front().storage;
-    written["torch_dtype"] = s == io::Storage::f16    ? "float16"
-                             : s == io::Storage::bf16 ? "bfloat16"
-                                                      : "float32";
+    written["torch_dtype"] = of_weights == io::Storage::f16    ? "float16"
+                             : of_weights == io::Storage::bf16 ? "bfloat16"
+                                                               : "float32";
     written.erase("dtype");
     files.emplace_back("config.json", json::serialize(written));
     std::vector<FileContent> contents;
@@ -164,7 +136,7 @@ class Conversion {
   }
 
   void folder_to_folder() {
-    std::vector<std::pair<std::string, std::string>> files;
+    FolderFiles files;
     for (const char* name :
          {"tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json",
           "vocab.json", "merges.txt", "vocab.txt", "tokenizer.model", "generation_config.json",
@@ -172,7 +144,7 @@ class Conversion {
       const fs::path path = fs::path(in_) / name;
       if (fs::exists(path)) files.emplace_back(name, read(path));
     }
-    write_folder(config_of_folder(), std::move(files));
+    write_folder(config_of_folder(), checkpoint_.decoder, std::move(files));
   }
 
   void gguf_to_folder() {
@@ -181,52 +153,50 @@ class Conversion {
     for (const auto& [key, value] : gguf_config(file, in_)) {
       if (!value.is_null()) config[key] = value;
     }
-    const std::string type(config.at("model_type").get_string());
+    const GgufArchitecture& architecture =
+        *gguf_architecture_of(config.at("model_type").get_string());
     // Biases are in the file or not.
     const LayerOf<Source>& first = checkpoint_.decoder.sources.layers.at(0);
-    if (type == "llama" || type == "smollm3" || type == "granite" || type == "qwen3") {
+    if (architecture.biases.output) {
       config["attention_bias"] = first.attention.query.bias.has_value();
     }
-    if (type == "llama" || type == "granite") config["mlp_bias"] = first.mlp.up.bias.has_value();
-    config["architectures"] = json::array{architecture(type)};
-    std::vector<std::pair<std::string, std::string>> files;
+    if (architecture.biases.mlp) config["mlp_bias"] = first.mlp.up.bias.has_value();
+    config["architectures"] = json::array{architecture.made_class};
+    FolderFiles files;
     if (checkpoint_.tokenizer_error) throw *checkpoint_.tokenizer_error;
-    if (checkpoint_.tokenizer) files = tokenizer_files(file.metadata);
-    write_folder(config, std::move(files));
-  }
-
-  static std::string architecture(const std::string& type) {
-    for (const auto& [name, known] :
-         {std::pair("Llama", "llama"), std::pair("Qwen2", "qwen2"), std::pair("Qwen3", "qwen3"),
-          std::pair("Gemma2", "gemma2"), std::pair("Gemma3", "gemma3_text"),
-          std::pair("Phi3", "phi3"), std::pair("Olmo2", "olmo2"), std::pair("Granite", "granite"),
-          std::pair("SmolLM3", "smollm3")}) {
-      if (type == known) return std::string(name) + "ForCausalLM";
+    if (checkpoint_.tokenizer) {
+      files = tokenizer_files(file.metadata);
+      const auto& [name, text] = files.front();
+      check_same(*checkpoint_.tokenizer, text::Tokenizer(text::parse_tokenizer(text, name)), in_);
     }
-    throw InternalError("convert: a family of GGUF without a class: " + type);
+    const Decoder to = read_config(config, out_ + "/config.json");
+    check_same(checkpoint_.decoder.spec, to.spec, "a configuration of transformers");
+    write_folder(config, to, std::move(files));
   }
 
   void gguf_to_gguf() {
     const io::Gguf file = io::open_gguf(in_);
-    // Tensors that no weight is of, such as factors of frequencies, stay as they are.
     ConvertedTensors tensors(checkpoint_.tensors, checkpoint_.decoder, checkpoint_.decoder,
                              options_, true);
-    std::vector<io::TensorSpec> specs;
-    std::vector<const io::Tensor*> others;
-    for (const io::Tensor& t : file.tensors.tensors()) {
-      const auto converted =
-          std::find_if(tensors.specs().begin(), tensors.specs().end(),
-                       [&](const io::TensorSpec& s) { return s.name == t.name; });
-      const bool is = converted != tensors.specs().end();
-      specs.push_back(is ? *converted : io::TensorSpec(t));
-      others.push_back(is ? nullptr : &t);
-    }
+    std::vector<io::TensorSpec> specs = tensors.specs();
+    add_others(tensors, specs);
+    // In the file's order.
+    std::unordered_map<std::string_view, std::size_t> places;
+    for (const io::Tensor& t : file.tensors.tensors()) places.emplace(t.name, places.size());
+    std::ranges::sort(specs, {}, [&](const io::TensorSpec& s) { return places.at(s.name); });
     io::GgufMetadata metadata = file.metadata;
     set_file_type(metadata);
-    const io::TensorSource weights = source(tensors, specs);
-    io::write_gguf(out_, metadata, specs, [&](std::size_t i) {
-      return others[i] == nullptr ? weights(i) : others[i]->bytes;
-    });
+    io::write_gguf(out_, metadata, specs, source(tensors, specs));
+  }
+
+  /// Tensors of the same format that no weight is of, such as factors of frequencies and what
+  /// belongs to images, stay as they are.
+  void add_others(const ConvertedTensors& tensors, std::vector<io::TensorSpec>& specs) {
+    for (const io::Tensor& t : checkpoint_.tensors.tensors()) {
+      if (tensors.has(t.name)) continue;
+      specs.push_back(t);
+      others_.emplace(t.name, t.bytes);
+    }
   }
 
   void set_file_type(io::GgufMetadata& m) const {
@@ -238,125 +208,42 @@ class Conversion {
   }
 
   void folder_to_gguf() {
-    const DecoderSpec& spec = checkpoint_.decoder.spec;
-    if (spec.family != "llama") {
-      refuse_to_convert("a " + spec.family + " model can't be written to GGUF yet",
-                        "Llama models can, SmolLM2 among them; convert to a folder");
-    }
-    const json::object config = config_of_folder();
-    const AttentionSpec& attention = spec.layers.at(0).attention;
-    io::GgufMetadata m;
-    auto set = [&](const char* key, std::int64_t n) {
-      m.set(std::string("llama.") + key, static_cast<std::uint32_t>(n));
-    };
-    m.set("general.architecture", std::string("llama"));
-    m.set("general.name", fs::path(in_).lexically_normal().filename().string());
-    set("block_count", std::ssize(spec.layers));
-    set("context_length", spec.context);
-    set("embedding_length", spec.width);
-    set("feed_forward_length", spec.layers[0].mlp.width);
-    set("attention.head_count", attention.heads);
-    set("attention.head_count_kv", attention.kv_heads);
-    set("attention.key_length", attention.width);
-    set("attention.value_length", attention.width);
-    m.set("llama.attention.layer_norm_rms_epsilon", static_cast<float>(spec.norm.epsilon));
-    m.set("llama.rope.freq_base", static_cast<float>(rope_theta(config)));
-    set("rope.dimension_count", attention.width);
-    set("vocab_size", spec.vocabulary);
+    GgufPlan plan = plan_gguf(checkpoint_.decoder, out_);
+    io::GgufMetadata& m = plan.metadata;
+    // Without the slash that may end it.
+    const fs::path folder = fs::path(in_ + "/").lexically_normal().parent_path();
+    m.set("general.name", folder.filename().string());
     set_file_type(m);
     if (checkpoint_.tokenizer_error) throw *checkpoint_.tokenizer_error;
-    if (checkpoint_.tokenizer) add_tokenizer_of_folder(m);
-
-    // What the file will say, without its tensors.
-    Decoder to = checkpoint_.decoder;
-    for (RopeSpec& r : to.spec.ropes) r.interleaved = true;
-    use_gguf_names(to.sources, checkpoint_.tensors);
-    restore_biases(checkpoint_.decoder.sources, to.sources);
-    ConvertedTensors tensors(checkpoint_.tensors, checkpoint_.decoder, to, options_, true);
-    io::Gguf planned;
-    planned.metadata = m;
-    std::vector<io::Tensor> shapes;
-    for (const io::TensorSpec& spec_of_tensor : tensors.specs()) {
-      shapes.push_back({spec_of_tensor, {}, {}, {}});
+    if (checkpoint_.tokenizer) {
+      add_tokenizer_of_folder(m);
+    } else {
+      check_without_tokenizer();
     }
-    planned.tensors = io::TensorFile("TL-CONVERT-001", out_, std::move(shapes));
-    check_same(spec, read_gguf_config(planned, out_).spec);
-    io::write_gguf(out_, m, tensors.specs(), source(tensors, tensors.specs()));
-  }
-
-  static void restore_biases(const WeightsOf<Source>& from, WeightsOf<Source>& to) {
-    auto restore = [](const LinearOf<Source>& a, LinearOf<Source>& b) {
-      if (!a.bias) return;
-      std::string name = b.weight.tensor;
-      name.replace(name.rfind(".weight"), std::string::npos, ".bias");
-      b.bias = Source{name, a.bias->shape};
-    };
-    for (std::size_t i = 0; i < from.layers.size(); ++i) {
-      const LayerOf<Source>& a = from.layers[i];
-      LayerOf<Source>& b = to.layers[i];
-      restore(a.attention.query, b.attention.query);
-      restore(a.attention.key, b.attention.key);
-      restore(a.attention.value, b.attention.value);
-      restore(a.attention.output, b.attention.output);
-      restore(a.mlp.gate, b.mlp.gate);
-      restore(a.mlp.up, b.mlp.up);
-      restore(a.mlp.down, b.mlp.down);
-    }
-  }
-
-  static double rope_theta(const json::object& config) {
-    const json::value* parameters = config.if_contains("rope_parameters");
-    for (const json::object* o :
-         {parameters == nullptr ? nullptr : parameters->if_object(), &config}) {
-      const json::value* theta = o == nullptr ? nullptr : o->if_contains("rope_theta");
-      if (theta != nullptr && theta->is_number()) return theta->to_number<double>();
-    }
-    return 10000;
+    ConvertedTensors tensors(checkpoint_.tensors, checkpoint_.decoder, plan.decoder, options_,
+                             true);
+    std::vector<io::TensorSpec> specs(plan.factors.begin(), plan.factors.end());
+    for (const io::Tensor& t : plan.factors) others_.emplace(t.name, t.bytes);
+    specs.insert(specs.end(), tensors.specs().begin(), tensors.specs().end());
+    io::write_gguf(out_, m, specs, source(tensors, specs));
   }
 
   void add_tokenizer_of_folder(io::GgufMetadata& m) {
-    const std::string path = (fs::path(in_) / "tokenizer.json").string();
-    const text::Tokenizer& tokenizer = *checkpoint_.tokenizer;
-    add_tokenizer(parse_json(read(path), path).get_object(), path,
-                  checkpoint_.decoder.spec.vocabulary, m);
-    for (const auto& [name, key] : {std::pair("bos", "bos"), std::pair("eos", "eos"),
-                                    std::pair("unk", "unknown"), std::pair("pad", "padding")}) {
-      const json::value* text =
-          checkpoint_.template_variables.if_contains(std::string(name) + "_token");
-      if (text == nullptr || !text->is_string()) continue;
-      const text::TokenId id = tokenizer.find(text->get_string());
-      if (id < 0) continue;
-      m.set(fmt::format("tokenizer.ggml.{}_token_id", key), static_cast<std::uint32_t>(id));
-    }
-    // Another token that ends answers has a key of its own.
-    for (const text::TokenId id : checkpoint_.generation.end_tokens) {
-      const auto number = static_cast<std::uint32_t>(id);
-      const std::optional<std::int64_t> eos = m.integer("tokenizer.ggml.eos_token_id");
-      if (!eos) {
-        m.set("tokenizer.ggml.eos_token_id", number);
-      } else if (*eos != id && !m.integer("tokenizer.ggml.eot_token_id")) {
-        m.set("tokenizer.ggml.eot_token_id", number);
-      }
-    }
-    std::vector<text::TokenId> bare;
-    tokenizer.encode_ids("a", bare);
-    const std::vector<text::TokenId> ids = tokenizer.encode("a").ids;
-    const auto at = std::search(ids.begin(), ids.end(), bare.begin(), bare.end());
-    const auto before = at - ids.begin();
-    const auto after = ids.end() - at - std::ssize(bare);
-    auto is = [&](std::int64_t id, const char* key) {
-      return m.integer(std::string("tokenizer.ggml.") + key) == id;
-    };
-    if (before < 0 || after < 0 || before > 1 || after > 1 ||
-        (before == 1 && !is(ids.front(), "bos_token_id")) ||
-        (after == 1 && !is(ids.back(), "eos_token_id"))) {
-      refuse_to_convert(path + " adds other tokens around a text than GGUF can say",
-                        "one at the beginning and one at the end is what it has");
-    }
-    m.set("tokenizer.ggml.add_bos_token", before == 1);
-    m.set("tokenizer.ggml.add_eos_token", after == 1);
+    const fs::path path = fs::path(in_) / "tokenizer.json";
+    add_tokenizer(checkpoint_, read(path), path.string(), m);
+    check_same(*checkpoint_.tokenizer, tokenizer_of(m), in_);
     if (const std::optional<std::string> text = chat_template()) {
       m.set("tokenizer.chat_template", *text);
+    }
+  }
+
+  /// What older models have in its place would get lost.
+  void check_without_tokenizer() const {
+    for (const char* name : {"tokenizer.model", "vocab.json", "vocab.txt"}) {
+      if (!fs::exists(fs::path(in_) / name)) continue;
+      refuse_to_convert(fmt::format("{} has {}, and no tokenizer.json", in_, name),
+                        "make one with transformers: AutoTokenizer.from_pretrained(…) and "
+                        "save_pretrained(…)");
     }
   }
 
@@ -386,6 +273,7 @@ class Conversion {
   std::string in_, out_;
   const ConvertOptions& options_;
   Checkpoint checkpoint_;
+  std::unordered_map<std::string, std::span<const std::byte>> others_;  // that are no weights
   std::int64_t done_ = 0;
 };
 

@@ -22,10 +22,6 @@ io::Tensor rows_of(const io::TensorFile& tensors, const Source& s) {
 
 }  // namespace
 
-void refuse_to_convert(const std::string& message, const std::string& hint) {
-  throw UserError({"TL-CONVERT-001", "convert", message, hint, {}});
-}
-
 ConvertedTensors::ConvertedTensors(const io::TensorFile& tensors, const Decoder& from,
                                    const Decoder& to, const ConvertOptions& options, bool gguf)
     : tensors_(tensors), options_(options), gguf_(gguf), from_(from), to_(to) {
@@ -49,25 +45,18 @@ ConvertedTensors::ConvertedTensors(const io::TensorFile& tensors, const Decoder&
     norm(&LayerOf<Source>::mlp_norm, &LayerSpec::mlp_norm);
     norm(&LayerOf<Source>::mlp_output_norm, &LayerSpec::mlp_output_norm);
     Change heads;
-    // Layers without positions too: their rows lie as those of the others.
-    const auto rope = static_cast<std::size_t>(sa.attention.rope.value_or(0));
-    if (rope < from_.spec.ropes.size() &&
-        from_.spec.ropes[rope].interleaved != to_.spec.ropes[rope].interleaved) {
+    if (sa.attention.interleaved != sb.attention.interleaved) {
       heads.head_width = sa.attention.width;
-      heads.interleave = to_.spec.ropes[rope].interleaved;
-      if (2 * std::ssize(from_.spec.ropes[rope].frequencies) != heads.head_width) {
-        refuse_to_convert("positions turn a part of each head only, whose rows GGUF orders anew",
-                          "run the model as it is");
-      }
+      heads.interleave = sb.attention.interleaved != 0;
+      heads.reordered = std::max(sa.attention.interleaved, sb.attention.interleaved);
     }
     add(a.attention.query, b.attention.query, heads);
     add(a.attention.key, b.attention.key, heads);
     add(a.attention.value, b.attention.value, {});
     add(a.attention.output, b.attention.output, {});
-    Change head_norm =
-        shift(sa.attention.head_norm_spec.around_zero, sb.attention.head_norm_spec.around_zero);
-    head_norm.head_width = heads.head_width;
-    head_norm.interleave = heads.interleave;
+    Change head_norm = heads;
+    head_norm.add =
+        shift(sa.attention.head_norm_spec.around_zero, sb.attention.head_norm_spec.around_zero).add;
     add(a.attention.query_norm, b.attention.query_norm, head_norm);
     add(a.attention.key_norm, b.attention.key_norm, head_norm);
     if (a.attention.gate.has_value() != b.attention.gate.has_value()) {
@@ -123,13 +112,11 @@ void ConvertedTensors::add(const Source& from, const Source& to, const Change& c
   specs_.push_back(std::move(spec));
 }
 
-std::span<const std::byte> ConvertedTensors::bytes(const std::string& name) {
-  const auto spec = std::find_if(specs_.begin(), specs_.end(),
-                                 [&](const io::TensorSpec& s) { return s.name == name; });
-  buffer_.resize(static_cast<std::size_t>(io::storage_bytes(spec->storage, spec->shape).value()));
-  const std::size_t row = buffer_.size() / static_cast<std::size_t>(spec->shape[0]);
-  for (const Part& p : parts_.at(name)) {
-    put(p, spec->storage, buffer_.data() + static_cast<std::size_t>(p.to->first_row) * row);
+std::span<const std::byte> ConvertedTensors::bytes(const io::TensorSpec& spec) {
+  buffer_.resize(static_cast<std::size_t>(io::storage_bytes(spec.storage, spec.shape).value()));
+  const std::size_t row = buffer_.size() / static_cast<std::size_t>(spec.shape[0]);
+  for (const Part& p : parts_.at(spec.name)) {
+    put(p, spec.storage, buffer_.data() + static_cast<std::size_t>(p.to->first_row) * row);
   }
   return buffer_;
 }
@@ -138,10 +125,11 @@ void ConvertedTensors::put(const Part& part, io::Storage storage, std::byte* out
   const io::Tensor t = rows_of(tensors_, *part.from);
   const auto rows = static_cast<std::size_t>(t.shape[0]);
   const auto width = static_cast<std::size_t>(part.change.head_width);
+  const auto half = static_cast<std::size_t>(part.change.reordered / 2);
   /// The row that becomes the one of the number.
   auto origin = [&](std::size_t row) {
-    if (width == 0) return row;
-    const std::size_t head = row / width * width, i = row % width, half = width / 2;
+    if (width == 0 || row % width >= 2 * half) return row;
+    const std::size_t head = row / width * width, i = row % width;
     return head + (part.change.interleave ? i % 2 * half + i / 2 : i % half * 2 + i / half);
   };
   auto reorder = [&](const std::byte* from, std::size_t bytes, std::byte* to) {

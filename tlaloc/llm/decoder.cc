@@ -81,33 +81,44 @@ Angles angles_of(const RopeSpec& rope, Val positions, DType dtype) {
   return {ops::cos(angle) * rope.factor, ops::sin(angle) * rope.factor};
 }
 
-/// x [tokens…, heads, width], whose first elements turn by the angles of their token.
-Val turned(const RopeSpec& rope, const Angles& angles, Val x) {
+/// The first elements of heads, x [tokens…, heads, width]: two halves of so many each, and what is
+/// behind them. In this order whatever the order of the rows that they come from: products of
+/// queries and keys then add in the same order, so that logits have the same bits.
+struct Halves {
+  Val first, second;
+  std::optional<Val> rest;
+};
+Halves halves_of(Val x, std::int64_t size, bool interleaved) {
   const int last = x.rank() - 1;
   const Dim width = x.dim(last);
-  const auto pairs = static_cast<std::int64_t>(rope.frequencies.size());
-  const Val part = ops::slice_axis(x, last, 0, 2 * pairs);
-  Shape half_shape = shape_of(x);
-  half_shape.back() = pairs;
-  const std::int64_t axes[] = {last - 2, last};
-  const Val c = ops::broadcast_in_dim(angles.cosine, half_shape, axes);
-  const Val s = ops::broadcast_in_dim(angles.sine, half_shape, axes);
-  std::vector<Val> joined;
-  if (rope.interleaved) {
-    const Val split = split_last(part, pairs, 2);
-    const Val a = ops::reshape(ops::slice_axis(split, last + 1, 0, 1), half_shape);
-    const Val b = ops::reshape(ops::slice_axis(split, last + 1, 1, 2), half_shape);
-    Shape one = half_shape;
-    one.emplace_back(1);
-    const Val both[] = {ops::reshape(a * c - b * s, one), ops::reshape(b * c + a * s, one)};
-    joined = {join_last(ops::concatenate(both, last + 1))};
+  Shape shape = shape_of(x);
+  shape.back() = size;
+  Halves h;
+  if (interleaved) {
+    const Val pairs = split_last(ops::slice_axis(x, last, 0, 2 * size), size, 2);
+    h.first = ops::reshape(ops::slice_axis(pairs, last + 1, 0, 1), shape);
+    h.second = ops::reshape(ops::slice_axis(pairs, last + 1, 1, 2), shape);
   } else {
-    const Val a = ops::slice_axis(part, last, 0, pairs);
-    const Val b = ops::slice_axis(part, last, pairs, 2 * pairs);
-    joined = {a * c - b * s, b * c + a * s};
+    h.first = ops::slice_axis(x, last, 0, size);
+    h.second = ops::slice_axis(x, last, size, 2 * size);
   }
-  if (!(width == Dim(2 * pairs))) joined.push_back(ops::slice_axis(x, last, 2 * pairs, width));
-  return joined.size() == 1 ? joined[0] : ops::concatenate(joined, last);
+  if (!(width == Dim(2 * size))) h.rest = ops::slice_axis(x, last, 2 * size, width);
+  return h;
+}
+Val joined(const Halves& h) {
+  std::vector<Val> parts = {h.first, h.second};
+  if (h.rest) parts.push_back(*h.rest);
+  return ops::concatenate(parts, parts[0].rank() - 1);
+}
+
+/// Halves that turn by the angles of their token.
+Halves turned(const Angles& angles, Halves h) {
+  const Shape shape = shape_of(h.first);
+  const auto last = static_cast<std::int64_t>(shape.size()) - 1;
+  const std::int64_t axes[] = {last - 2, last};
+  const Val c = ops::broadcast_in_dim(angles.cosine, shape, axes);
+  const Val s = ops::broadcast_in_dim(angles.sine, shape, axes);
+  return {h.first * c - h.second * s, h.second * c + h.first * s, h.rest};
 }
 
 struct Layer {
@@ -125,9 +136,11 @@ struct Layer {
     if (a.head_norm == HeadNorm::each) x = norm(x, a.head_norm_spec, *weight);
     if (a.head_norm == HeadNorm::weightless) x = ops::rms_norm(x, {}, a.head_norm_spec.epsilon);
     if (factor != 1) x = x * factor;
-    if (!a.rope) return x;
+    const bool interleaved = a.interleaved != 0;
+    if (!a.rope) return interleaved ? joined(halves_of(x, a.interleaved / 2, true)) : x;
     const auto rope = static_cast<std::size_t>(*a.rope);
-    return turned(spec.ropes[rope], angles[rope], x);
+    const auto size = static_cast<std::int64_t>(spec.ropes[rope].frequencies.size());
+    return joined(turned(angles[rope], halves_of(x, size, interleaved)));
   }
 
   Val attention(std::size_t layer, Val x, const AttentionSpec& a, const AttentionOf<Val>& w) const {

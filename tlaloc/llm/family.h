@@ -63,8 +63,10 @@ struct Biases {
 /// Where transformers keeps the weights, "model." standing before all but the head.
 WeightsOf<Source> weight_names(const DecoderSpec& spec, bool tied, const Biases& biases = {});
 
-/// The same weights as llama.cpp calls them, with the biases that the file has.
-void use_gguf_names(WeightsOf<Source>& weights, const io::TensorFile& tensors);
+/// The same weights as llama.cpp calls them.
+void use_gguf_names(WeightsOf<Source>& weights);
+/// The biases of a GGUF file are those that it has.
+void find_gguf_biases(WeightsOf<Source>& weights, const io::TensorFile& tensors);
 
 /// What transformers would have as the configuration of a GGUF file; null is for what the file does
 /// not say. Errors: as read_gguf_config.

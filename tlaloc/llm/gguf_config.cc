@@ -3,79 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <set>
-#include <span>
 
 #include "tlaloc/base/error.h"
 #include "tlaloc/base/json.h"
 #include "tlaloc/io/dequantize.h"
 #include "tlaloc/llm/family.h"
+#include "tlaloc/llm/gguf_keys.h"
 
 namespace tlaloc::llm {
 namespace {
 
 namespace json = boost::json;
-
-/// Keys behind the architecture's name, and those of transformers that say the same.
-struct Key {
-  std::string_view gguf, config;
-};
-constexpr Key kSizes[] = {
-    {"block_count", "num_hidden_layers"},
-    {"context_length", "max_position_embeddings"},
-    {"embedding_length", "hidden_size"},
-    {"feed_forward_length", "intermediate_size"},
-    {"attention.head_count", "num_attention_heads"},
-    {"attention.head_count_kv", "num_key_value_heads"},
-    {"attention.key_length", "head_dim"},
-};
-constexpr Key kNumbers[] = {
-    {"attention.layer_norm_rms_epsilon", "rms_norm_eps"},
-    {"rope.freq_base", "rope_theta"},
-};
-constexpr Key kWindow[] = {
-    {"attention.sliding_window", "sliding_window"},
-};
-constexpr Key kGemmaSizes[] = {
-    {"attention.sliding_window", "sliding_window"},
-    {"attention.sliding_window_pattern", "sliding_window_pattern"},
-};
-constexpr Key kGemma2Numbers[] = {
-    {"attn_logit_softcapping", "attn_logit_softcapping"},
-    {"final_logit_softcapping", "final_logit_softcapping"},
-};
-constexpr Key kGemma3Numbers[] = {
-    {"final_logit_softcapping", "final_logit_softcapping"},
-    {"rope.freq_base_swa", "rope_local_base_freq"},
-};
-constexpr Key kGraniteNumbers[] = {
-    {"attention.scale", "attention_multiplier"},
-    {"embedding_scale", "embedding_multiplier"},
-    {"residual_scale", "residual_multiplier"},
-    {"logit_scale", "logits_scaling"},
-};
-
-struct Architecture {
-  std::string_view name, model_type;
-  bool interleaved = false;  ///< rows of queries and keys lie so that pairs are (2i, 2i + 1)
-  std::span<const Key> sizes = {}, numbers = {};  ///< beside those of all
-  /// Of Gemma, whose files don't say it: the number of layers of the model whose scores are scaled
-  /// by its width over its heads, not by the elements of a head.
-  std::int64_t layers_scaled_by_width = 0;
-};
-constexpr Architecture kArchitectures[] = {
-    {"llama", "llama", true},
-    {"qwen2", "qwen2"},
-    {"qwen3", "qwen3"},
-    {"gemma2", "gemma2", false, kWindow, kGemma2Numbers, 46},
-    {"gemma3", "gemma3_text", false, kGemmaSizes, kGemma3Numbers, 62},
-    {"phi3", "phi3", false, kWindow},
-    {"olmo2", "olmo2"},
-    {"granite", "granite", true, {}, kGraniteNumbers},
-    {"smollm3", "smollm3", true},
-};
 
 class Reader {
  public:
@@ -91,11 +31,11 @@ class Reader {
     read_keys();
     Config c(config_, name_, names_);
     Decoder d = read_family(c, options);
-    for (RopeSpec& rope : d.spec.ropes) {
-      rope.interleaved = architecture_->interleaved;
-      divide(rope, "rope_freqs.weight");
-    }
+    for (RopeSpec& rope : d.spec.ropes) divide(rope);
+    const auto turned = static_cast<std::int64_t>(2 * d.spec.ropes[0].frequencies.size());
     for (LayerSpec& l : d.spec.layers) {
+      // Layers without positions too: their rows lie as those of the others.
+      if (architecture_->interleaved) l.attention.interleaved = turned;
       for (auto* norm :
            {&l.attention_norm, &l.attention_output_norm, &l.mlp_norm, &l.mlp_output_norm}) {
         if (*norm) (*norm)->around_zero = false;  // 1 is in the weights
@@ -103,7 +43,8 @@ class Reader {
       l.attention.head_norm_spec.around_zero = false;
     }
     d.spec.norm.around_zero = false;
-    use_gguf_names(d.sources, file_.tensors);
+    use_gguf_names(d.sources);
+    find_gguf_biases(d.sources, file_.tensors);
     return d;
   }
 
@@ -112,7 +53,7 @@ class Reader {
     const std::string* architecture = file_.metadata.text("general.architecture");
     const std::string given = architecture == nullptr ? "" : *architecture;
     std::string known;
-    for (const Architecture& a : kArchitectures) {
+    for (const GgufArchitecture& a : gguf_architectures()) {
       known += (known.empty() ? "" : ", ") + std::string(a.name);
       if (a.name == given) architecture_ = &a;
     }
@@ -133,41 +74,32 @@ class Reader {
     return full;
   }
   std::optional<double> number(std::string_view name) {
-    std::optional<double> x = file_.metadata.number(key(name));
-    const io::GgufValue* value = file_.metadata.find(key(name));
-    if (x && std::isfinite(*x) && std::holds_alternative<float>(*value)) {
-      // The number that was meant: 1e-5, not what f32 makes of it.
-      const std::string shortest = fmt::format("{}", std::get<float>(*value));
-      std::from_chars(shortest.data(), shortest.data() + shortest.size(), *x);
-    }
-    return x;
+    return meant_number(file_.metadata, key(name));
   }
   void set(std::string_view config, std::string_view gguf, json::value value) {
     config_[config] = std::move(value);
     names_[std::string(config)] = key(gguf);
   }
 
-  void collect() {
-    config_["model_type"] = std::string(architecture_->model_type);
-    for (const auto& [gguf, config] : kSizes) {
-      const std::optional<std::int64_t> n = file_.metadata.integer(key(gguf));
-      set(config, gguf, n ? json::value(*n) : json::value());
-    }
-    for (const auto& [gguf, config] : architecture_->sizes) {
-      // 0 is for none.
-      const std::optional<std::int64_t> n = file_.metadata.integer(key(gguf));
-      if (n) set(config, gguf, *n == 0 ? json::value() : json::value(*n));
-    }
-    for (const std::span<const Key> keys :
-         {std::span<const Key>(kNumbers), architecture_->numbers}) {
-      for (const auto& [gguf, config] : keys) {
-        if (const std::optional<double> x = number(gguf)) set(config, gguf, *x);
+  void collect(const GgufKey& k) {
+    if (k.kind == GgufKind::number || k.kind == GgufKind::optional_number) {
+      if (const std::optional<double> x = number(k.gguf)) set(k.config, k.gguf, *x);
+    } else {
+      const std::optional<std::int64_t> n = file_.metadata.integer(key(k.gguf));
+      const bool none = k.kind == GgufKind::window && n == 0;
+      if (n || k.kind == GgufKind::optional_size) {
+        set(k.config, k.gguf, n && !none ? json::value(*n) : json::value());
       }
     }
+    const bool due = k.kind == GgufKind::size || k.kind == GgufKind::number;
+    if (due && !config_.contains(k.config)) missing(key(k.gguf));
+  }
+
+  void collect() {
+    config_["model_type"] = std::string(architecture_->model_type);
+    for (const GgufKey& k : gguf_common_keys()) collect(k);
+    for (const GgufKey& k : architecture_->keys) collect(k);
     if (!config_.contains("rope_theta")) config_["rope_theta"] = 10000.0;
-    for (const Key& k : {kSizes[0], kSizes[1], kSizes[2], kSizes[3], kSizes[4], kNumbers[0]}) {
-      if (config_[k.config].is_null()) missing(key(k.gguf));
-    }
     const io::Tensor* embedding = file_.tensors.find("token_embd.weight");
     if (embedding == nullptr || embedding->shape.size() != 2) missing("token_embd.weight");
     config_["vocab_size"] = embedding->shape[0];
@@ -175,13 +107,12 @@ class Reader {
     collect_head();
     collect_scaling();
     // Of the tokenizer, whose tokens are counted by the embedding.
-    key("vocab_size");
+    key(gguf_key::kVocabulary);
   }
 
   void collect_head() {
     const json::value& width = config_["head_dim"];
-    const std::optional<std::int64_t> values =
-        file_.metadata.integer(key("attention.value_length"));
+    const std::optional<std::int64_t> values = file_.metadata.integer(key(gguf_key::kValueWidth));
     const std::int64_t heads = config_["num_attention_heads"].get_int64();
     const std::int64_t whole = config_["hidden_size"].get_int64();
     const std::int64_t size =
@@ -194,38 +125,41 @@ class Reader {
       config_["attention_multiplier"] = 1 / std::sqrt(static_cast<double>(size));
     }
     if (values && *values != size) {
-      contradict("attention.value_length", *values,
+      contradict(gguf_key::kValueWidth, *values,
                  fmt::format("keys have {} elements: it must be as many", size));
     }
-    const std::optional<std::int64_t> turned = file_.metadata.integer(key("rope.dimension_count"));
+    const std::optional<std::int64_t> turned = file_.metadata.integer(key(gguf_key::kTurned));
     if (!turned || *turned == size) return;
     if (*turned < 2 || *turned > size) {
-      contradict("rope.dimension_count", *turned,
+      contradict(gguf_key::kTurned, *turned,
                  fmt::format("it must be from 2 to {}, the elements of a head", size));
     }
-    // Rounded up, so that times the size it is the count, or a little more.
-    set("partial_rotary_factor", "rope.dimension_count",
-        std::nextafter(static_cast<double>(*turned) / static_cast<double>(size), 2.0));
+    const auto whole_head = static_cast<double>(size);
+    double part = static_cast<double>(*turned) / whole_head;
+    // Rounded up where it must be, so that times the size it is the count, or a little more.
+    if (std::floor(part * whole_head) < static_cast<double>(*turned)) {
+      part = std::nextafter(part, 2.0);
+    }
+    set("partial_rotary_factor", gguf_key::kTurned, part);
   }
 
   void collect_scaling() {
-    const std::string* type = file_.metadata.text(key("rope.scaling.type"));
-    const std::optional<double> factor = number("rope.scaling.factor");
-    const std::optional<double> old = number("rope.scale_linear");
-    const std::optional<std::int64_t> first =
-        file_.metadata.integer(key("rope.scaling.original_context_length"));
+    const std::string* type = file_.metadata.text(key(gguf_key::kScaling));
+    const std::optional<double> factor = number(kGgufFactor.gguf);
+    const std::optional<double> old = number(gguf_key::kOldScale);
+    const std::optional<std::int64_t> first = file_.metadata.integer(key(kGgufFirst.gguf));
     // Of Granite it says whether there are positions; of others, how the model was made.
-    const bool finetuned = file_.metadata.boolean(key("rope.scaling.finetuned")).value_or(true);
+    const bool finetuned = file_.metadata.boolean(key(gguf_key::kFinetuned)).value_or(true);
     if (architecture_->model_type == "granite" && !finetuned) {
-      throw UserError({"TL-LLM-001",
-                       "llm",
-                       fmt::format("{}: {} is false, which is not supported", name_,
-                                   key("rope.scaling.finetuned")),
-                       "supported: true, for layers that know positions",
-                       {}});
+      throw UserError(
+          {"TL-LLM-001",
+           "llm",
+           fmt::format("{}: {} is false, which is not supported", name_, key(gguf_key::kFinetuned)),
+           "supported: true, for layers that know positions",
+           {}});
     }
-    names_["factor"] = key(factor || !old ? "rope.scaling.factor" : "rope.scale_linear");
-    names_["original_max_position_embeddings"] = key("rope.scaling.original_context_length");
+    names_[kGgufFactor.config] = key(factor || !old ? kGgufFactor.gguf : gguf_key::kOldScale);
+    names_[kGgufFirst.config] = key(kGgufFirst.gguf);
     const bool long_rope = is_longrope(type);
     std::string named = long_rope ? "longrope" : factor || old ? "linear" : "none";
     if (type != nullptr) named = *type;
@@ -236,61 +170,83 @@ class Reader {
                          "llm",
                          fmt::format("{}: {} is {} beside factors of frequencies, which is not "
                                      "supported",
-                                     name_, names_["factor"], x),
+                                     name_, names_[kGgufFactor.config], x),
                          "supported: 1",
                          {}});
       }
       return collect_longrope(first);
     }
-    if (named == "none" && !long_rope) return;
+    if (named == "none" && !long_rope) return collect_llama3();
     if (long_rope || (named != "linear" && named != "yarn")) {
       throw UserError({"TL-LLM-001",
                        "llm",
                        fmt::format("{}: {} is {}, which is not supported", name_,
-                                   key("rope.scaling.type"), json_quoted(named)),
+                                   key(gguf_key::kScaling), json_quoted(named)),
                        long_rope ? "supported with factors of frequencies: longrope"
                                  : "supported: none, linear, yarn",
                        {}});
     }
     json::object scaling = {{"rope_type", named}};
-    if (factor || old) scaling["factor"] = factor ? *factor : *old;
+    if (factor || old) scaling[kGgufFactor.config] = factor ? *factor : *old;
     if (named == "yarn") {
-      if (first) scaling["original_max_position_embeddings"] = *first;
-      for (const char* beta : {"beta_fast", "beta_slow"}) {
-        const std::string gguf = fmt::format("rope.scaling.yarn_{}", beta);
-        if (const std::optional<double> turns = number(gguf)) scaling[beta] = *turns;
-        names_[beta] = key(gguf);
+      if (first) scaling[kGgufFirst.config] = *first;
+      for (const GgufScalingKey& beta : kGgufBetas) {
+        if (const std::optional<double> turns = number(beta.gguf)) scaling[beta.config] = *turns;
+        names_[beta.config] = key(beta.gguf);
       }
     }
     config_["rope_scaling"] = std::move(scaling);
   }
 
+  /// Llama 3's parameters, where factors of frequencies are those that they make: what transformers
+  /// computes with, not its image in f32.
+  void collect_llama3() {
+    const io::Tensor* t = file_.tensors.find(kGgufFrequencyFactors);
+    if (t == nullptr) return;
+    const std::optional<json::object> parameters =
+        llama3_parameters(floats(*t), config_["rope_theta"].to_number<double>());
+    if (!parameters) return;
+    config_["rope_scaling"] = *parameters;
+    factors_are_parameters_ = true;
+  }
+
   /// Two tensors of factors stand for it, whether its name is there or not.
   bool is_longrope(const std::string* type) {
-    if (architecture_->model_type != "phi3") return false;
-    return (type != nullptr && *type == "longrope") ||
-           number("rope.scaling.attn_factor").value_or(1) != 1 ||
-           file_.tensors.find("rope_factors_short.weight") != nullptr ||
-           file_.tensors.find("rope_factors_long.weight") != nullptr;
+    if (!architecture_->two_factor_sets) return false;
+    if (type != nullptr && *type == "longrope") return true;
+    if (number(kGgufAttentionFactor.gguf).value_or(1) != 1) return true;
+    return std::ranges::any_of(kGgufFactorSets, [&](const GgufFactorSet& set) {
+      return file_.tensors.find(set.tensor) != nullptr;
+    });
   }
 
   void collect_longrope(std::optional<std::int64_t> first) {
-    const io::Tensor* short_factors = file_.tensors.find("rope_factors_short.weight");
-    const io::Tensor* long_factors = file_.tensors.find("rope_factors_long.weight");
-    const std::optional<double> attention = number("rope.scaling.attn_factor");
-    if (short_factors == nullptr) missing("rope_factors_short.weight");
-    if (long_factors == nullptr) missing("rope_factors_long.weight");
-    json::object scaling = {{"rope_type", "longrope"}};
-    for (const auto& [name, tensor] :
-         {std::pair("short_factor", short_factors), std::pair("long_factor", long_factors)}) {
-      const std::vector<float> factors = floats(*tensor);
-      scaling[name] = json::array(factors.begin(), factors.end());
-      names_[name] = tensor->name;
+    // By the name that configurations of the family have had from the start.
+    json::object scaling = {{"type", "longrope"}};
+    for (const GgufFactorSet& set : kGgufFactorSets) {
+      const io::Tensor* tensor = file_.tensors.find(set.tensor);
+      if (tensor == nullptr) missing(set.tensor);
+      json::array factors;
+      for (const float f : floats(*tensor)) factors.push_back(meant_number(f));
+      scaling[set.config] = std::move(factors);
+      names_[set.config] = set.tensor;
     }
-    if (attention) scaling["attention_factor"] = *attention;
-    names_["attention_factor"] = key("rope.scaling.attn_factor");
-    if (first) config_["original_max_position_embeddings"] = *first;
+    const std::optional<double> attention = number(kGgufAttentionFactor.gguf);
+    // Where it is what follows from the two lengths, configurations don't say it.
+    if (attention && !is_longrope_factor(*attention, first)) {
+      scaling[kGgufAttentionFactor.config] = *attention;
+    }
+    names_[kGgufAttentionFactor.config] = key(kGgufAttentionFactor.gguf);
+    if (first) config_[kGgufFirst.config] = *first;
     config_["rope_scaling"] = std::move(scaling);
+  }
+  bool is_longrope_factor(double attention, std::optional<std::int64_t> first) {
+    if (!first) return false;
+    const double follows = longrope_attention_factor(
+        static_cast<double>(config_["max_position_embeddings"].get_int64()) /
+            static_cast<double>(*first),
+        static_cast<double>(*first));
+    return static_cast<float>(attention) == static_cast<float>(follows);
   }
 
   /// The numbers of a short tensor.
@@ -308,13 +264,13 @@ class Reader {
     return values;
   }
 
-  /// Frequencies by the factors of a tensor, where there is one.
-  void divide(RopeSpec& rope, const char* name) const {
-    const io::Tensor* t = file_.tensors.find(name);
+  /// Frequencies by the factors of a tensor, where there is one and no parameters stand for it.
+  void divide(RopeSpec& rope) const {
+    const io::Tensor* t = file_.tensors.find(kGgufFrequencyFactors);
     if (t == nullptr) return;
     const std::vector<float> factors = floats(*t);
     const bool fits = factors.size() == rope.frequencies.size();
-    for (std::size_t i = 0; fits && i < factors.size(); ++i) {
+    for (std::size_t i = 0; fits && !factors_are_parameters_ && i < factors.size(); ++i) {
       rope.frequencies[i] /= factors[i];
       if (factors[i] > 0 && std::isfinite(rope.frequencies[i])) continue;
       throw UserError({"TL-LLM-002",
@@ -357,8 +313,9 @@ class Reader {
 
   const io::Gguf& file_;
   std::string name_;
-  const Architecture* architecture_ = nullptr;
+  const GgufArchitecture* architecture_ = nullptr;
   json::object config_;
+  bool factors_are_parameters_ = false;
   Config::Names names_;
   std::set<std::string, std::less<>> asked_;
 };

@@ -1,10 +1,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
 #include "tlaloc/base/error.h"
 #include "tlaloc/llm/checkpoint.h"
 #include "tlaloc/llm/convert_parts.h"
 #include "tlaloc/llm/gguf_tokenizer.h"
+#include "tlaloc/llm/rope.h"
 
 namespace tlaloc::llm {
 namespace {
@@ -63,7 +68,7 @@ TEST_F(GgufConfig, SaysWhatTransformersWould) {
   const DecoderSpec spec = read().spec;
   EXPECT_EQ(spec.norm.epsilon, 1e-5);  // not what f32 makes of it
   EXPECT_EQ(spec.layers[0].attention.kv_heads, 2);
-  EXPECT_TRUE(spec.ropes[0].interleaved);
+  EXPECT_EQ(spec.layers[0].attention.interleaved, 4);
   EXPECT_EQ(spec.ropes[0].frequencies, (std::vector<float>{1, 0.01f}));
   // A factor without a type is for positions.
   set("llama.rope.scaling.factor", 2.0f);
@@ -151,6 +156,53 @@ TEST_F(GgufConfig, FactorsOfFrequencies) {
   EXPECT_EQ(read().spec.ropes[0].frequencies, (std::vector<float>{1, 0.0025f}));
 }
 
+/// Of a rope with eight frequencies, as Llama 3's converter computes them.
+std::vector<float> llama3(float high, float first) {
+  std::vector<float> factors;
+  for (int i = 0; i < 8; ++i) {
+    const float f = std::pow(100.0f, -static_cast<float>(i) / 8);
+    const float turns = first * f / (2 * std::numbers::pi_v<float>);
+    const float kept = std::clamp((turns - 1) / (high - 1), 0.0f, 1.0f);
+    factors.push_back(1 / ((1 - kept) / 32 + kept));
+  }
+  return factors;
+}
+
+class Llama3Factors : public GgufConfig {
+ protected:
+  Llama3Factors() {
+    set("llama.attention.head_count", 1U);
+    set("llama.embedding_length", 16U);
+    set("llama.rope.freq_base", 100.0f);
+  }
+  void expect_parameters(float high, float first) {
+    const std::vector<float> factors = llama3(high, first);
+    add("rope_freqs.weight", {8}, factors);
+    const RopeSpec rope = read().spec.ropes[0];
+    ASSERT_EQ(rope.parameters.at("rope_type"), "llama3");
+    EXPECT_EQ(rope.parameters.at("factor").to_number<float>(), 32);
+    EXPECT_EQ(rope.parameters.at("high_freq_factor").to_number<float>(), high);
+    EXPECT_EQ(rope.parameters.at("original_max_position_embeddings").to_number<float>(), first);
+    const std::vector<float> again = llama3_factors(rope);
+    for (std::size_t i = 0; i < again.size(); ++i) {
+      EXPECT_NEAR(again[i], factors[i], 1e-5 * static_cast<double>(again[i]));
+    }
+  }
+};
+
+TEST_F(Llama3Factors, AreItsParameters) { expect_parameters(4, 64); }
+TEST_F(Llama3Factors, WithOtherBounds) { expect_parameters(8, 64); }
+
+TEST_F(Llama3Factors, OneThatIsAnotherIsWhatItIs) {
+  std::vector<float> factors = llama3(4, 64);
+  factors[2] *= 1.001f;
+  add("rope_freqs.weight", {8}, factors);
+  const RopeSpec rope = read().spec.ropes[0];
+  EXPECT_EQ(rope.parameters.at("rope_type"), "default");
+  EXPECT_EQ(rope.frequencies[0], 1);
+  EXPECT_FLOAT_EQ(rope.frequencies[7], std::pow(100.0f, -7.0f / 8) / 32);
+}
+
 TEST_F(GgufConfig, FactorsThatAreNone) {
   add("rope_freqs.weight", {2}, {1, 0});
   EXPECT_THAT(error(), HasSubstr("'rope_freqs.weight' has 0 at 1; its numbers must be above 0"));
@@ -207,13 +259,38 @@ TEST(GgufTokenizer, TheFirstTokenOfLlama3IsWritten) {
   EXPECT_THAT(written(), ::testing::Not(HasSubstr("TemplateProcessing")));
 }
 
-TEST(GgufTokenizer, ScoresAreNotWrittenAsMerges) {
+TEST(GgufTokenizer, ScoresAreWrittenAsMerges) {
+  const FolderFiles files = tokenizer_files(sentencepiece());
+  EXPECT_THAT(files.front().second, HasSubstr(R"("merges":[["▁","a"]])"));
+  EXPECT_THAT(files.front().second, HasSubstr(R"({"type":"Prepend","prepend":"▁"})"));
+}
+
+std::string error_of_scores(const ListedMerges& merges) {
+  const std::vector<std::string> tokens = {"<unk>", "a", "b", "c", "ab", "bc", "abc"};
+  const std::vector<std::int32_t> types = {2, 1, 1, 1, 1, 1, 1};
+  text::GgufVocabulary v;
+  v.tokens = tokens;
+  v.token_type = types;
   try {
-    tokenizer_files(sentencepiece());
-    FAIL();
+    const std::vector<float> scores = scores_of(merges, v, "t");
+    v.scores = scores;
+    EXPECT_EQ(listed_merges(v), merges);
   } catch (const UserError& e) {
-    EXPECT_THAT(e.what(), HasSubstr("tokenizer.ggml.model is 'llama'"));
+    return e.what();
   }
+  return "";
+}
+
+TEST(GgufTokenizer, ScoresOfMerges) {
+  const ListedMerges merges = {{"a", "b"}, {"b", "c"}, {"ab", "c"}, {"a", "bc"}};
+  EXPECT_EQ(error_of_scores(merges), "");
+  EXPECT_EQ(error_of_scores({merges[2], merges[3], merges[1], merges[0]}), "");
+  EXPECT_THAT(error_of_scores({merges[0], merges[1], merges[2]}),
+              HasSubstr("'a' and 'bc' are a token together, and are not in the list"));
+  EXPECT_THAT(error_of_scores({merges[0], merges[2], merges[1], merges[3]}),
+              HasSubstr("those of 'bc' stand between those of 'abc'"));
+  EXPECT_THAT(error_of_scores({merges[0], merges[0], merges[1], merges[2], merges[3]}),
+              HasSubstr("'a' and 'b' stand there twice"));
 }
 
 }  // namespace

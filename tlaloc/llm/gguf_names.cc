@@ -2,17 +2,15 @@
 #include <fmt/format.h>
 
 #include "tlaloc/llm/family.h"
+#include "tlaloc/llm/leaves.h"
 
 namespace tlaloc::llm {
 namespace {
 
-void rename_layer(LayerOf<Source>& l, const std::string& block, const io::TensorFile& tensors) {
+void rename_layer(LayerOf<Source>& l, const std::string& block) {
   auto linear = [&](LinearOf<Source>& to, const char* name) {
     to.weight.tensor = block + name + ".weight";
-    const std::string bias = block + name + ".bias";
-    to.bias.reset();
-    if (tensors.find(bias) == nullptr) return;
-    to.bias = Source{bias, {to.weight.shape[0]}, to.weight.first_row, to.weight.tensor_rows};
+    if (to.bias) to.bias->tensor = block + name + ".bias";
   };
   auto norm = [&](std::optional<Source>& s, const char* name) {
     if (s) s->tensor = block + name + ".weight";
@@ -35,12 +33,25 @@ void rename_layer(LayerOf<Source>& l, const std::string& block, const io::Tensor
 
 }  // namespace
 
-void use_gguf_names(WeightsOf<Source>& w, const io::TensorFile& tensors) {
+void use_gguf_names(WeightsOf<Source>& w) {
   w.embedding.tensor = "token_embd.weight";
   w.norm.tensor = "output_norm.weight";
   if (w.head) w.head->tensor = "output.weight";
   for (std::size_t i = 0; i < w.layers.size(); ++i) {
-    rename_layer(w.layers[i], fmt::format("blk.{}.", i), tensors);
+    rename_layer(w.layers[i], fmt::format("blk.{}.", i));
+  }
+}
+
+void find_gguf_biases(WeightsOf<Source>& w, const io::TensorFile& tensors) {
+  for (LayerOf<Source>& l : w.layers) {
+    each_linear(l, [&](LinearOf<Source>& linear) {
+      const Source& weight = linear.weight;
+      std::string name = weight.tensor;
+      name.replace(name.rfind(".weight"), std::string::npos, ".bias");
+      linear.bias.reset();
+      if (tensors.find(name) == nullptr) return;
+      linear.bias = Source{name, {weight.shape[0]}, weight.first_row, weight.tensor_rows};
+    });
   }
 }
 

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "tlaloc/text/gguf_vocabulary.h"
-
 namespace tlaloc::llm {
 namespace {
 
@@ -33,7 +31,7 @@ std::optional<text::TokenId> token_id_of(const io::GgufMetadata& m, const std::s
   return static_cast<text::TokenId>(*id);
 }
 
-text::Tokenizer tokenizer_of(const io::GgufMetadata& m) {
+text::GgufVocabulary gguf_vocabulary_of(const io::GgufMetadata& m) {
   auto text_of = [&](const char* name) {
     const std::string* s = m.text(std::string("tokenizer.ggml.") + name);
     return s == nullptr ? std::string() : *s;
@@ -52,7 +50,11 @@ text::Tokenizer tokenizer_of(const io::GgufMetadata& m) {
   v.add_eos_token = m.boolean("tokenizer.ggml.add_eos_token");
   v.add_space_prefix = m.boolean("tokenizer.ggml.add_space_prefix");
   v.special_takes_whitespace = is_phi3(m);
-  return text::gguf_tokenizer(v);
+  return v;
+}
+
+text::Tokenizer tokenizer_of(const io::GgufMetadata& m) {
+  return text::gguf_tokenizer(gguf_vocabulary_of(m));
 }
 
 std::vector<text::TokenId> end_tokens_of(const io::GgufMetadata& m) {

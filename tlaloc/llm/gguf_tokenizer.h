@@ -2,10 +2,12 @@
 #pragma once
 
 #include "tlaloc/io/gguf.h"
-#include "tlaloc/text/tokenizer.h"
+#include "tlaloc/text/gguf_vocabulary.h"
 
 namespace tlaloc::llm {
 
+/// What the metadata says of it, which it must outlive. TL-GGUF-003.
+text::GgufVocabulary gguf_vocabulary_of(const io::GgufMetadata& metadata);
 /// Errors as of text::gguf_tokenizer, and TL-GGUF-003.
 text::Tokenizer tokenizer_of(const io::GgufMetadata& metadata);
 /// The token of "tokenizer.ggml." and the name; nothing where there is none, or it can't be one.

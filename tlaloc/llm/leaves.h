@@ -60,6 +60,16 @@ WeightsOf<To> map_leaves(const WeightsOf<From>& x, F&& f) {
   return r;
 }
 
+/// f(linear) for each linear map of a layer.
+template <class Layer, class F>
+void each_linear(Layer& l, F&& f) {
+  for (auto* linear : {&l.attention.query, &l.attention.key, &l.attention.value,
+                       &l.attention.output, &l.mlp.gate, &l.mlp.up, &l.mlp.down}) {
+    f(*linear);
+  }
+  if (l.attention.gate) f(*l.attention.gate);
+}
+
 /// f(leaf) for each leaf, in the same order.
 template <class Leaf, class F>
 void each_leaf(const WeightsOf<Leaf>& x, F&& f) {

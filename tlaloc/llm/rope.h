@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
 
 #include "tlaloc/llm/config.h"
 #include "tlaloc/llm/spec.h"
@@ -33,5 +36,15 @@ struct RopeRequest {
 /// sets, for up to the length of the first training and beyond: one set is for all tokens here, so
 /// that keys don't depend on what follows.
 RopeSpec read_rope(Config& parameters, RopeRequest& request);
+
+/// What longrope multiplies cosine and sine by, for a context that has grown by so much from the
+/// length of the first training, where a configuration doesn't say it.
+double longrope_attention_factor(double growth, double first_length);
+/// By how much rope_type llama3 divides each of the frequencies that `rope` has.
+std::vector<float> llama3_factors(const RopeSpec& rope);
+/// The parameters of rope_type llama3 that make these factors, each to 1e-5 of it: converters
+/// compute them in f32. Nothing where there are none with low_freq_factor 1; only their ratios
+/// tell, and this is how Llama 3's are written.
+std::optional<boost::json::object> llama3_parameters(std::span<const float> factors, double theta);
 
 }  // namespace tlaloc::llm

@@ -2,6 +2,7 @@
 // fills this in; one builder (decoder.h) makes the program of any of them.
 #pragma once
 
+#include <boost/json/object.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -22,9 +23,14 @@ struct NormSpec {
 struct RopeSpec {
   std::vector<float> frequencies;  ///< radians for each position
   double factor = 1;               ///< of cosine and sine (YaRN, LongRoPE)
-  bool interleaved = false;        ///< pairs (2i, 2i + 1), else (i, i + size)
+  /// What they were made from, with all that a configuration leaves out: rope_parameters as
+  /// transformers spells them, and max_position_embeddings. Formats that tell no frequencies do
+  /// want it; what is computed does not depend on it.
+  boost::json::object parameters = {};
 
-  friend bool operator==(const RopeSpec&, const RopeSpec&) = default;
+  friend bool operator==(const RopeSpec& a, const RopeSpec& b) {
+    return a.frequencies == b.frequencies && a.factor == b.factor;
+  }
 };
 
 /// What is normed of queries and keys before their position enters.
@@ -42,6 +48,9 @@ struct AttentionSpec {
   double soft_cap = 0;      ///< scores become cap · tanh(score / cap); 0: they stay
   std::int64_t window = 0;  ///< a token sees itself and the window - 1 before it; 0: all
   std::optional<int> rope;  ///< of DecoderSpec::ropes
+  /// Rows of queries and keys for so many first elements of a head are stored as the pairs that
+  /// turn together, (0, n / 2), (1, n / 2 + 1), …; 0: in their order.
+  std::int64_t interleaved = 0;
   HeadNorm head_norm = HeadNorm::none;
   NormSpec head_norm_spec;
   double query_factor = 1;  ///< of queries, before their position enters

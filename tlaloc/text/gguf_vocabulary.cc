@@ -12,9 +12,6 @@
 namespace tlaloc::text {
 namespace {
 
-// Kinds of tokens in tokenizer.ggml.token_type.
-constexpr std::int32_t kNormal = 1, kUnknown = 2, kControl = 3, kUserDefined = 4, kByte = 6;
-
 /// How the file says that words are split, in the pipeline.
 const GgufWords& split_words(Pipeline& p, const std::string& pre) {
   const GgufWords* const words = gguf_words(pre);
@@ -26,7 +23,7 @@ const GgufWords& split_words(Pipeline& p, const std::string& pre) {
   if (words->nfc) p.normalizer = make_form(Form::kNfc);
   for (const std::string& pattern : words->patterns) {
     // One number at a time, which the scanner of digits is made for.
-    p.pre_tokenizers.push_back(pattern == R"(\p{N})" ? make_digits(true)
+    p.pre_tokenizers.push_back(pattern == kOneNumber ? make_digits(true)
                                                      : make_split(pattern, Behavior::kIsolated,
                                                                   false, "tokenizer.ggml.pre"));
   }
@@ -50,7 +47,7 @@ TokenId checked(std::optional<TokenId> id, const Vocabulary& v, const char* name
 }
 
 std::int32_t type_of(const GgufVocabulary& g, std::size_t id) {
-  return g.token_type.empty() ? kNormal : g.token_type[id];
+  return g.token_type.empty() ? kGgufNormal : g.token_type[id];
 }
 
 /// Phi-3's tokens that leave whitespace alone. llama.cpp has them by name too.
@@ -70,12 +67,12 @@ Vocabulary read_tokens(const GgufVocabulary& g, Pipeline& p) {
     const auto id = static_cast<TokenId>(i);
     v.add(g.tokens[i], id);
     const std::int32_t type = type_of(g, i);
-    if (type == kUnknown || type == kControl || type == kUserDefined) {
+    if (type == kGgufUnknown || type == kGgufControl || type == kGgufUserDefined) {
       AddedToken t;
       t.id = id;
       t.content = g.tokens[i];
       check_length(t.content, "tokenizer.ggml.tokens");
-      t.special = type != kUserDefined;
+      t.special = type != kGgufUserDefined;
       t.rstrip = g.special_takes_whitespace && !leaves_whitespace(t.content);
       p.added_tokens.push_back(std::move(t));
     }
@@ -123,19 +120,27 @@ void read_gpt2(const GgufVocabulary& g, Vocabulary v, Pipeline& p) {
   p.model = make_bpe(std::move(v), std::move(merges), std::move(options), true);
 }
 
-/// As SentencePiece reads its BPE models: merges are those of scores, and a file may have others.
-void read_llama(const GgufVocabulary& g, Vocabulary v, Pipeline& p) {
+std::vector<Merge> scored_merges(const GgufVocabulary& g, const Vocabulary& v) {
   if (g.scores.size() != g.tokens.size()) {
     throw_malformed("tokenizer.ggml.scores", "not one score for each token");
   }
-  constexpr const char* kSpace = "▁";
+  std::vector<bool> is_text(g.tokens.size());
+  for (std::size_t i = 0; i < g.tokens.size(); ++i) {
+    const std::int32_t type = type_of(g, i);
+    is_text[i] = type != kGgufUnknown && type != kGgufControl && type != kGgufByte;
+  }
+  return merges_of_scores(v, g.scores, is_text, "tokenizer.ggml.tokens");
+}
+
+/// As SentencePiece reads its BPE models: merges are those of scores, and a file may have others.
+void read_llama(const GgufVocabulary& g, Vocabulary v, Pipeline& p) {
   const bool prefix = g.add_space_prefix.value_or(true);
   std::vector<NormalizerPtr> normalizers;
-  if (prefix) normalizers.push_back(make_prepend(kSpace));
-  normalizers.push_back(make_replace(Regex(" ", "tokenizer.ggml.model"), kSpace));
+  if (prefix) normalizers.push_back(make_prepend(kGgufSpace));
+  normalizers.push_back(make_replace(Regex(" ", "tokenizer.ggml.model"), kGgufSpace));
   p.normalizer = make_sequence(std::move(normalizers));
   std::vector<DecoderPtr> decoders;
-  decoders.push_back(make_replace_decoder(Regex(kSpace, "tokenizer.ggml.model"), " "));
+  decoders.push_back(make_replace_decoder(Regex(kGgufSpace, "tokenizer.ggml.model"), " "));
   decoders.push_back(make_byte_fallback_decoder());
   decoders.push_back(make_fuse_decoder());
   if (prefix) decoders.push_back(make_strip_decoder(U' ', 1, 0));
@@ -143,22 +148,19 @@ void read_llama(const GgufVocabulary& g, Vocabulary v, Pipeline& p) {
 
   BpeOptions options;
   options.fuse_unk = true;
-  std::vector<bool> is_text(g.tokens.size());
   for (std::size_t i = 0; i < g.tokens.size(); ++i) {
-    const std::int32_t type = type_of(g, i);
-    is_text[i] = type != kUnknown && type != kControl && type != kByte;
-    options.byte_fallback |= type == kByte;
+    options.byte_fallback |= type_of(g, i) == kGgufByte;
   }
   const TokenId unknown = g.unknown_token_id.value_or(0);
   if (v.contains(unknown)) options.unk_token = v.token(unknown);
   add_ends(g, v, true, g.bos_token_id.value_or(1), g.eos_token_id.value_or(2), p);
-  std::vector<Merge> merges = merges_of_scores(v, g.scores, is_text, "tokenizer.ggml.tokens");
+  std::vector<Merge> merges = scored_merges(g, v);
   p.model = make_bpe(std::move(v), std::move(merges), std::move(options), false);
 }
 
 }  // namespace
 
-Tokenizer gguf_tokenizer(const GgufVocabulary& g) {
+Pipeline gguf_pipeline(const GgufVocabulary& g) {
   if (g.model != "gpt2" && g.model != "llama") {
     throw_unsupported("tokenizer.ggml.model", fmt::format("'{}'", g.model),
                       "supported: gpt2, llama; or use the model's tokenizer.json");
@@ -166,7 +168,14 @@ Tokenizer gguf_tokenizer(const GgufVocabulary& g) {
   Pipeline p;
   Vocabulary v = read_tokens(g, p);
   g.model == "gpt2" ? read_gpt2(g, std::move(v), p) : read_llama(g, std::move(v), p);
-  return Tokenizer(std::move(p));
+  return p;
+}
+
+Tokenizer gguf_tokenizer(const GgufVocabulary& g) { return Tokenizer(gguf_pipeline(g)); }
+
+std::vector<Merge> gguf_scored_merges(const GgufVocabulary& g) {
+  Pipeline p;
+  return scored_merges(g, read_tokens(g, p));
 }
 
 }  // namespace tlaloc::text

@@ -5,9 +5,22 @@
 #include <span>
 #include <string>
 
+#include "tlaloc/text/bpe.h"
 #include "tlaloc/text/tokenizer.h"
 
 namespace tlaloc::text {
+
+/// Kinds of tokens in tokenizer.ggml.token_type.
+enum GgufTokenType : std::int32_t {
+  kGgufNormal = 1,
+  kGgufUnknown = 2,
+  kGgufControl = 3,
+  kGgufUserDefined = 4,
+  kGgufUnused = 5,
+  kGgufByte = 6,
+};
+/// In front of words of the kind llama.
+inline constexpr const char* kGgufSpace = "▁";
 
 /// What tokenizer.ggml.* says; the names are those of the keys.
 struct GgufVocabulary {
@@ -26,5 +39,9 @@ struct GgufVocabulary {
 /// Mistral, Gemma, Phi-3), not split. UserError TL-TOKENIZER-002 for others, TL-TOKENIZER-001 for
 /// what contradicts itself.
 Tokenizer gguf_tokenizer(const GgufVocabulary& v);
+/// Its parts; the same errors.
+Pipeline gguf_pipeline(const GgufVocabulary& v);
+/// The merges that the scores of the kind llama stand for; the same errors.
+std::vector<Merge> gguf_scored_merges(const GgufVocabulary& v);
 
 }  // namespace tlaloc::text

@@ -16,7 +16,7 @@ std::vector<GgufWords> make_table() {
   const std::string gpt2(word_pattern_text(WordPattern::kGpt2));
   const std::string llama3(word_pattern_text(WordPattern::kLlama3));
   const std::string qwen2(word_pattern_text(WordPattern::kQwen2));
-  const std::string digit = R"(\p{N})", three_digits = R"(\p{N}{1,3})";
+  const std::string digit(kOneNumber), three_digits = R"(\p{N}{1,3})";
   const std::string asian = "[一-龥぀-ゟ゠-ヿ]+";
   const std::string contraction = "(?i:'s|'t|'re|'ve|'m|'ll|'d)";
   const std::string before = R"([^\r\n\p{L}\p{N}]?)";
@@ -97,6 +97,14 @@ const std::vector<GgufWords>& table() {
 const GgufWords* gguf_words(std::string_view name) {
   const auto found = std::find_if(table().begin(), table().end(), [&](const GgufWords& w) {
     return std::find(w.names.begin(), w.names.end(), name) != w.names.end();
+  });
+  return found == table().end() ? nullptr : &*found;
+}
+
+const GgufWords* gguf_words_of(const std::vector<std::string>& patterns, bool nfc,
+                               bool ignore_merges) {
+  const auto found = std::find_if(table().begin(), table().end(), [&](const GgufWords& w) {
+    return w.patterns == patterns && w.nfc == nfc && w.ignore_merges == ignore_merges;
   });
   return found == table().end() ? nullptr : &*found;
 }

@@ -19,6 +19,11 @@ struct GgufWords {
 
 /// Null for a name that is not known.
 const GgufWords* gguf_words(std::string_view name);
+/// The first that splits so; null where none does.
+const GgufWords* gguf_words_of(const std::vector<std::string>& patterns, bool nfc,
+                               bool ignore_merges);
+/// The pattern that stands for one number at a time.
+inline constexpr std::string_view kOneNumber = R"(\p{N})";
 /// All names, for messages.
 std::string gguf_words_names();
 

@@ -90,6 +90,7 @@ TEST_P(Conversions, ThereAndBack) {
       convert(hf, gguf);
       FAIL() << "GGUF has learnt to say this: take the model off the list";
     } catch (const UserError& e) {
+      EXPECT_EQ(e.code(), "TL-CONVERT-001");
       EXPECT_THAT(e.what(), HasSubstr(refused->second));
     }
     EXPECT_FALSE(std::filesystem::exists(gguf));

@@ -74,9 +74,14 @@ class EarlyValues {
   void find() {
     const auto count = static_cast<std::uint32_t>(g_.node_count());
     kernels_.assign(count + 1, 0);
-    readers_.resize(g_.value_count());
+    bool any = false;
     for (std::uint32_t i = 0; i < count; ++i) {
       kernels_[i + 1] = kernels_[i] + (groups_.classes[i] == NodeClass::other ? 1 : 0);
+      any = any || (groups_.root[i] != i && may_be_early(i));
+    }
+    if (!any || kernels_[count] == 0) return;
+    readers_.resize(g_.value_count());
+    for (std::uint32_t i = 0; i < count; ++i) {
       for (const ir::ValueId v : g_.node(i).operands()) readers_[v].push_back(i);
     }
     is_result_.resize(g_.value_count());
@@ -108,6 +113,11 @@ class EarlyValues {
     const ir::Type t = g_.type(v);
     return std::max(ir::typical(t.elements()), 0.0) * byte_size(t.dtype());
   }
+  bool may_be_early(std::uint32_t i) const {
+    if (groups_.classes[i] != NodeClass::elementwise) return false;
+    const ir::ValueId v = g_.node(i).result();
+    return g_.type(v).rank() > 0 && bytes(v) >= kLeast;
+  }
   bool in_group(ir::ValueId v, std::uint32_t root) const {
     if (g_.is_param(v)) return false;
     const std::uint32_t p = g_.producer(v);
@@ -130,10 +140,9 @@ class EarlyValues {
   bool saves(std::uint32_t i) const {
     const std::uint32_t root = groups_.root[i];
     const Sources& s = sources_[i];
-    if (groups_.classes[i] != NodeClass::elementwise || !s.all || s.count == 0) return false;
+    if (!may_be_early(i) || !s.all || s.count == 0) return false;
     if (kernels_[root] == kernels_[i]) return false;  // it is near
     const double own = bytes(g_.node(i).result());
-    if (own < kLeast) return false;
     double waiting = 0;
     for (std::size_t k = 0; k < s.count; ++k) {
       const ir::ValueId v = s.values[k];

@@ -34,19 +34,11 @@ std::size_t size_of_block(std::size_t bytes) {
 /// than the one before; it gives up that much of its first large page.
 constexpr std::size_t kPlaces = 16;
 
-/// Where the pages of a block lie.
-struct Mapped {
-  std::byte* begin;
-  std::size_t bytes;
-};
-Mapped mapped(void* block, std::size_t size) {
+/// With the pages before it.
+void unmap(void* block, std::size_t size) {
   const std::size_t before =
       size < kLargePage ? 0 : reinterpret_cast<std::uintptr_t>(block) % kLargePage;
-  return {static_cast<std::byte*>(block) - before, before + size};
-}
-void unmap(void* block, std::size_t size) {
-  const Mapped m = mapped(block, size);
-  munmap(m.begin, m.bytes);
+  munmap(static_cast<std::byte*>(block) - before, before + size);
 }
 /// A block of that size for an array of fewer bytes; nullptr where there are none.
 void* map(std::size_t size, std::size_t array, std::size_t place) {

@@ -155,8 +155,8 @@ class EarlyValues {
     }
     return waiting > own && alone(i);
   }
-  /// Whether what is computed for the value in its group is read by nothing else.
-  bool alone(std::uint32_t i) const {
+  /// The node, and those of its group that are computed for it.
+  std::vector<std::uint32_t> part_of(std::uint32_t i) const {
     std::vector<std::uint32_t> part{i};
     for (std::size_t k = 0; k < part.size(); ++k) {
       for (const ir::ValueId v : g_.node(part[k]).operands()) {
@@ -165,6 +165,11 @@ class EarlyValues {
         if (std::ranges::find(part, p) == part.end()) part.push_back(p);
       }
     }
+    return part;
+  }
+  /// Whether what is computed for the value in its group is read by nothing else.
+  bool alone(std::uint32_t i) const {
+    const std::vector<std::uint32_t> part = part_of(i);
     return std::ranges::all_of(part.begin() + 1, part.end(), [&](std::uint32_t p) {
       return std::ranges::all_of(readers_[g_.node(p).result()], [&](std::uint32_t reader) {
         return std::ranges::find(part, reader) != part.end();
@@ -172,14 +177,7 @@ class EarlyValues {
     });
   }
   void compute_here(std::uint32_t i) {
-    const std::uint32_t root = groups_.root[i];
-    std::vector<std::uint32_t> part{i};
-    for (std::size_t k = 0; k < part.size(); ++k) {
-      for (const ir::ValueId v : g_.node(part[k]).operands()) {
-        if (in_group(v, root)) part.push_back(g_.producer(v));
-      }
-      groups_.root[part[k]] = i;
-    }
+    for (const std::uint32_t p : part_of(i)) groups_.root[p] = i;
   }
 
   const ir::Graph& g_;

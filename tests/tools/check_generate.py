@@ -6,6 +6,7 @@ usage: check_generate.py COMMAND MODEL
 
 import json
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -21,6 +22,7 @@ CHAT = ("What is the capital of France?",
          1, 4093, 198, 1780, 314, 260, 3575, 282, 4649, 47, 2, 198, 1, 520, 9531, 198],
         [504, 3575, 282, 4649, 314, 7042, 30, 2])
 ANSWER = "The capital of France is Paris."
+PHASE = re.compile(r"tlaloc: .* \.\.\.")
 failures = []
 
 
@@ -101,7 +103,9 @@ def check_interruption():
     process.send_signal(signal.SIGINT)
     rest, error = process.communicate(timeout=60)
     text = (begin + rest).decode()
-    expect(process.returncode == 130 and error == b"", (process.returncode, error))
+    # A slow machine is told which phase it is in, and nothing else.
+    said = [line for line in error.decode().splitlines() if not PHASE.fullmatch(line)]
+    expect(process.returncode == 130 and not said, (process.returncode, error))
     expect(len(text) > 5 and text.endswith("\n"), text)
 
 

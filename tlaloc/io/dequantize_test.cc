@@ -59,6 +59,13 @@ TEST(Dequantize, IsNearWhatWasEncoded) {
   }
 }
 
+TEST(Dequantize, NothingIsNothing) {
+  for (Storage storage : {Storage::f32, Storage::f16, Storage::bf16, Storage::q8_0}) {
+    dequantize(storage, {}, {}, "x");  // no memory, which memcpy must not be given
+    EXPECT_TRUE(decoded(storage, {}).empty());
+  }
+}
+
 TEST(Dequantize, TensorsOfF32AreNotCopied) {
   const std::vector<float> x = {1, 2, 3, 4};
   Tensor t{{"t", Storage::f32, {2, 2}}, std::as_bytes(std::span(x)), nullptr};

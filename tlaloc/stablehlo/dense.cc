@@ -183,7 +183,7 @@ DenseValue read(DenseReader& r, const TensorSpec& type) {
       }
       if (bytes.size() != n * sizeof(T)) r.fail("the bytes are not as many as the type takes");
       HostArray a = HostArray::uninitialized(type.dtype, type.extents);
-      std::memcpy(a.mutable_data(), bytes.data(), bytes.size());
+      if (n > 0) std::memcpy(a.mutable_data(), bytes.data(), bytes.size());
       return {a, false};
     }
   }

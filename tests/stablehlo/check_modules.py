@@ -27,7 +27,8 @@ HEAD = """// Written by check_modules.py: what is expected is what StableHLO's r
 # What no module without devices or other functions holds, by where else it is tested.
 ELSEWHERE = {
     "stablehlo.all_gather": "import_test.cc", "stablehlo.all_reduce": "import_test.cc", "stablehlo.reduce_scatter": "import_test.cc",
-    "stablehlo.partition_id": "exports", "stablehlo.collective_permute": "exports",
+    "stablehlo.partition_id": "exports", "stablehlo.collective_permute": "exports", "stablehlo.all_to_all": "exports",
+    "stablehlo.replica_id": "mesh_test.cc",
     "stablehlo.composite": "import_test.cc", "stablehlo.custom_call": "exports", "stablehlo.dynamic_reduce_window": "exports", "sdy.mesh": "import_test.cc",
     "sdy.sharding_constraint": "mesh_test.cc", "sdy.manual_computation": "mesh_test.cc"}
 

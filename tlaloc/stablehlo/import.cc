@@ -119,10 +119,11 @@ bool has_any(const Block& b, std::span<const std::string_view> names) {
   });
 }
 constexpr std::string_view kCollectives[] = {
-    "stablehlo.all_reduce", "stablehlo.all_gather", "stablehlo.reduce_scatter",
-    "stablehlo.collective_permute", "stablehlo.partition_id"};
+    "stablehlo.all_reduce",  "stablehlo.all_gather", "stablehlo.reduce_scatter",
+    "stablehlo.replica_id",  "stablehlo.all_to_all", "stablehlo.collective_permute",
+    "stablehlo.partition_id"};
 /// Those whose result depends on which device it is.
-constexpr auto kAsk = std::span(kCollectives).last<2>();
+constexpr auto kAsk = std::span(kCollectives).last<3>();
 
 }  // namespace
 

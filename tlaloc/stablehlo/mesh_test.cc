@@ -364,6 +364,37 @@ TEST(Mesh, HostileComputations) {
   refused("TL-HLO-001", permute("dense<[[1, 0], [2, 0]]> : tensor<2x2xi64>"), "receives twice");
   refused("TL-HLO-001", permute("dense<[[0, 8]]> : tensor<1x2xi64>"), "has no device 8");
   refused("TL-HLO-001", permute("dense<[0, 1, 2]> : tensor<3xi64>"), "are no pairs");
+  const std::string replica = "%i = stablehlo.replica_id : tensor<ui32>\n";
+  refused("TL-HLO-002",
+          module("%a: tensor<ui32>", "tensor<ui32>", replica + "return %i : tensor<ui32>"),
+          "outside of a manual computation");
+  imported(computation(rows, rows, part, replica + same));
+  const auto exchange = [&](const std::string& split, const std::string& join,
+                            const std::string& groups, const std::string& result = "4x4") {
+    return computation(rows, rows, part,
+                       "%s = \"stablehlo.all_to_all\"(%p) <{split_dimension = " + split +
+                           " : i64, concat_dimension = " + join +
+                           " : i64, split_count = 2 : i64, replica_groups = dense<" + groups +
+                           ">}> : (tensor<4x4xf32>) -> tensor<" + result +
+                           "xf32>\nsdy.return %p : tensor<4x4xf32>");
+  };
+  const std::string columns = "[[0, 4], [1, 5], [2, 6], [3, 7]]> : tensor<4x2xi64";
+  imported(exchange("1", "1", columns));
+  imported(exchange("0", "1", columns, "2x8"));
+  refused("TL-HLO-001", exchange("0", "1", columns), "and the text says");
+  refused("TL-HLO-001", exchange("2", "1", columns), "axis 2");
+  refused("TL-HLO-001", exchange("1", "-1", columns), "axis -1");
+  refused("TL-HLO-001", exchange("0", "1", "[[0, 1, 2, 3], [4, 5, 6, 7]]> : tensor<2x4xi64"),
+          "other than one part for each device");
+  refused("TL-HLO-002", exchange("0", "1", "[[4, 0], [1, 5], [2, 6], [3, 7]]> : tensor<4x2xi64"),
+          "not those along axes");
+  refused("TL-HLO-001",
+          computation(rows, rows, part,
+                      "%k = stablehlo.slice %p [0:3, 0:4] : (tensor<4x4xf32>) -> tensor<3x4xf32>\n"
+                      "%s = \"stablehlo.all_to_all\"(%k) <{split_dimension = 0 : i64, "
+                      "concat_dimension = 1 : i64, split_count = 2 : i64, replica_groups = dense<" +
+                          columns + ">}> : (tensor<3x4xf32>) -> tensor<1x8xf32>\n" + same),
+          "the size 3 is not one of 2 parts");
   const auto reduce = [&](const std::string& groups) {
     return computation(rows, rows, part,
                        "%s = \"stablehlo.all_reduce\"(%p) <{replica_groups = " + groups +

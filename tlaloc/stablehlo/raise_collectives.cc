@@ -147,6 +147,68 @@ Vals partition_id(const Site& s) {
   return {ops::convert(id, DType::u32)};
 }
 
+/// The devices of a mesh are partitions of one replica.
+Vals replica_id(const Site& s) {
+  s.expect_operands(0);
+  if (!s.scope().manual) s.unsupported("it stands outside of a manual computation");
+  return {ops::constant(HostArray::scalar(std::uint32_t{0}))};
+}
+
+/// Which of those that meet along these axes it is; the last axis runs fastest.
+Val place_along(const Site& s, const ir::Mesh& mesh, const std::vector<ops::MeshAxis>& over) {
+  std::vector<std::int64_t> along;
+  for (std::int64_t place = 0; place < mesh.devices(); ++place) {
+    std::int64_t rest = mesh.devices(), r = 0;
+    for (const ir::NamedAxis& a : mesh.axes) {
+      rest /= a.size;
+      if (std::ranges::find(over, a.name, &ops::MeshAxis::name) != over.end()) {
+        r = r * a.size + place / rest % a.size;
+      }
+    }
+    along.push_back(r);
+  }
+  return ops::take(integers_of(along), s.scope().device, 0);
+}
+
+/// Everybody's operand; each device takes its part of each, and joins them.
+Vals all_to_all(const Site& s) {
+  const ir::Mesh& mesh = whole_mesh(s);
+  const std::vector<ops::MeshAxis> over = meeting(s, true);
+  std::int64_t count = 1;
+  for (const ops::MeshAxis& a : over) count *= mesh.size_of(a.name);
+  if (s.integer({"split_count"}) != count)
+    s.fail("it splits into other than one part for each device");
+  const Val mine = place_along(s, mesh, over);
+  Vals results;
+  for (std::size_t k = 0; k < s.op().operands.size(); ++k) {
+    const Val x = s.in(k);
+    const int split = s.axis({"split_dimension"}, usize(x.rank()));
+    const int join = s.axis({"concat_dimension"}, usize(x.rank()));
+    const std::vector<ir::Dim> shape(x.shape().begin(), x.shape().end());
+    const ir::Dim size = shape[usize(split)];
+    if (!size.is_constant() || size.constant() % count != 0) {
+      s.fail("the size " + size.to_string() + " is not one of " + std::to_string(count) + " parts");
+    }
+    std::vector<ir::Dim> parts = shape;
+    parts[usize(split)] = size.constant() / count;
+    parts.insert(parts.begin() + split, count);
+    parts.insert(parts.begin(), 1);
+    Val all = ops::reshape(x, parts);  // [1, …, count, size / count, …]
+    for (std::size_t i = over.size(); i-- > 0;) all = ops::all_gather(all, 0, over[i]);
+    const Val taken = ops::take(all, mine, split + 1);  // [count, …, size / count, …]
+    std::vector<std::int64_t> order;
+    for (std::int64_t i = 1; i <= x.rank(); ++i) {
+      if (i == join + 1) order.push_back(0);
+      order.push_back(i);
+    }
+    std::vector<ir::Dim> joined = shape;
+    joined[usize(split)] = size.constant() / count;
+    joined[usize(join)] = joined[usize(join)] * ir::Dim(count);
+    results.push_back(ops::reshape(ops::transpose(taken, order), joined));
+  }
+  return results;
+}
+
 /// What is sent from one device to another, as places of the mesh.
 struct Way {
   std::int64_t source, target;
@@ -220,6 +282,8 @@ void add_collectives(RaiseTable& t) {
   t["stablehlo.all_gather"] = all_gather;
   t["stablehlo.reduce_scatter"] = reduce_scatter;
   t["stablehlo.partition_id"] = partition_id;
+  t["stablehlo.replica_id"] = replica_id;
+  t["stablehlo.all_to_all"] = all_to_all;
   t["stablehlo.collective_permute"] = collective_permute;
 }
 

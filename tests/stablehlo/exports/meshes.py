@@ -77,6 +77,12 @@ add("mesh_vmap", jax.vmap(each(P("x"), P("x"))(lambda a: a - lax.psum(a, "x"))),
 add("mesh_ring", each(P("x"), P("x"))(lambda a: lax.ppermute(jnp.sin(a), "x", [(0, 1), (1, 0)])), A)
 add("mesh_shift", each(P("x", "y"), P("x", "y"))(lambda a: lax.ppermute(a * a, "y", [(0, 1)])), A)
 add("mesh_permute", each(P(("x", "y")), P(("x", "y")))(lambda a: lax.ppermute(a, ("x", "y"), [(0, 3), (3, 1), (1, 0)]) * a), A)
+add("mesh_turn", each(P("x", None), P(None, "x"))(lambda a: lax.all_to_all(jnp.sin(a), "x", 1, 0, tiled=True)), A)
+add("mesh_turn_back", each(P(None, "y"), P("y"))(lambda a: lax.all_to_all(a * a, "y", 0, 1, tiled=True)), A)
+add("mesh_turn_both", each(P(("x", "y")), P(("x", "y")))(lambda a: lax.all_to_all(a, ("x", "y"), 1, 1, tiled=True) * a), A)
+# Its transpose in JAX is of another shape than its argument.
+add("mesh_turn_untiled", each(P("x"), P("x"))(
+    lambda a: lax.all_to_all(a.reshape(4, 2, 2), "x", 1, 0) @ jnp.ones((2, 3), jnp.float32)), A, grad=False)
 add("mesh_index", each(P("x"), P("x"))(lambda a: a * lax.axis_index("x")), A)
 add("mesh_indices", each(P("x", "y"), P("x", "y"))(
     lambda a: jnp.sin(a) * (1 + lax.axis_index("x") + 10 * lax.axis_index("y"))), A)

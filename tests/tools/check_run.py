@@ -268,10 +268,12 @@ def check_doctor(tlaloc, plugins):
         expect({"xla_cpu_pjrt", "lammps_jax_pjrt_cpu"} <= set(found), f"plugins: {list(found)}")
         expect("it does not count operations" in found["lammps_jax_pjrt_cpu"]["lacks"], f"lacks: {found}")
         expect(found["xla_cpu_pjrt"]["version"] == "PJRT 0.81" and found["xla_cpu_pjrt"]["devices"], f"a plugin: {found}")
+        expect(all(found[p]["uploads"] == "arrays are used where the host has them" for p in ("xla_cpu_pjrt", "lammps_jax_pjrt_cpu")),
+               f"uploads: {found}")
         code, out, err = tlaloc("run", tlaloc.file("loss.mlir", LOSS), "--input", "[1, 2, 3]", "--input", "[4, 5]", "--backend",
                                 "pjrt:xla_cpu_pjrt", "--expect", "14", "--benchmark", "0", TLALOC_PJRT_PLUGIN=plugins)
-        expect(code == 0 and "as expected" in out and "of 5 runs" in out and "compiled for all sizes: " in out,
-               f"a run on a plugin: {out}{err}")
+        expect(code == 0 and "as expected" in out and "of 5 runs" in out and "compiled for all sizes: " in out
+               and "uploaded 20 B used where they lie, 0 B copied" in out, f"a run on a plugin: {out}{err}")
     subprocess.run(["g++", "-shared", "-fPIC", "-o", tlaloc.folder / "ending_pjrt.so", "-x", "c++", "-"], check=True, text=True,
                    input='#include <cstdlib>\nextern "C" void* GetPjrtApi() { std::abort(); }\n')
     code, out, err = tlaloc("doctor", TLALOC_PJRT_PLUGIN=str(tlaloc.folder / "ending_pjrt.so"))

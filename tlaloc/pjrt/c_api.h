@@ -34,6 +34,7 @@ enum class Function : int {
   Event_Destroy = 5,
   Event_IsReady = 6,
   Event_Await = 8,
+  Event_OnReady = 9,
   Client_Create = 10,
   Client_PlatformName = 12,
   Client_PlatformVersion = 14,
@@ -53,6 +54,7 @@ enum class Function : int {
   Buffer_Destroy = 58,
   Buffer_ToHostBuffer = 70,
   Buffer_ReadyEvent = 72,
+  Buffer_UnsafePointer = 73,
   TopologyDescription_Create = 82,
   TopologyDescription_Destroy = 83,
   TopologyDescription_GetDeviceDescriptions = 86,
@@ -105,7 +107,7 @@ enum BufferType : int {
   kF64,
   kBf16
 };
-enum HostBufferSemantics : int { kImmutableOnlyDuringCall = 0, kImmutableUntilTransferCompletes };
+enum HostBufferSemantics : int { kImmutableZeroCopy = 2, kMutableZeroCopy };
 
 // Arguments: each starts with its size and a chain of extensions that is not used.
 #define TLALOC_PJRT_HEAD   \
@@ -147,6 +149,12 @@ struct Event_IsReady {
 struct Event_Await {
   TLALOC_PJRT_HEAD
   Event* event;
+};
+struct Event_OnReady {
+  TLALOC_PJRT_HEAD
+  Event* event;
+  void (*callback)(Error* error, void* user_arg);
+  void* user_arg;
 };
 struct Client_Create {
   TLALOC_PJRT_HEAD
@@ -333,6 +341,11 @@ struct Buffer_ReadyEvent {
   TLALOC_PJRT_HEAD
   Buffer* buffer;
   Event* event;
+};
+struct Buffer_UnsafePointer {
+  TLALOC_PJRT_HEAD
+  Buffer* buffer;
+  std::uintptr_t buffer_pointer;
 };
 struct TopologyDescription_Create {
   TLALOC_PJRT_HEAD

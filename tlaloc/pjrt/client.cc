@@ -91,6 +91,12 @@ HostArray DeviceArray::read(DType dtype, const Extents& extents) const {
   PluginEvent(client_.plugin(), args.event, "read").wait();
   return a;
 }
+std::uintptr_t DeviceArray::address() const {
+  c::Buffer_UnsafePointer args{};
+  args.buffer = buffer_;
+  client_.plugin().call(Function::Buffer_UnsafePointer, args, "upload");
+  return args.buffer_pointer;
+}
 runtime::Event DeviceArray::ready() const {
   c::Buffer_ReadyEvent args{};
   args.buffer = buffer_;
@@ -210,6 +216,7 @@ Client::Client(const Plugin& plugin, const CreateOptions& options)
   name.client = client_;
   plugin_.call(Function::Client_PlatformName, name, "Client_PlatformName");
   platform_.assign(name.platform_name, name.platform_name_size);
+  computes_on_host_ = platform_ == "cpu";
   c::Client_AddressableDevices devices{};
   devices.client = client_;
   plugin_.call(Function::Client_AddressableDevices, devices, "Client_AddressableDevices");
@@ -238,19 +245,49 @@ std::string Client::device_kind(std::size_t ordinal) const {
   return {kind.device_kind, kind.device_kind_size};
 }
 
-std::shared_ptr<DeviceArray> Client::upload(const HostArray& array, std::size_t ordinal) const {
+namespace {
+
+/// An array that a plugin uses.
+struct Held {
+  const Plugin& plugin;
+  HostArray array;
+};
+
+/// Holds the array until `done` happens.
+void hold_until(const Plugin& plugin, c::Event* done, const HostArray& array) {
+  const PluginEvent event(plugin, done, "upload");
+  auto held = std::make_unique<Held>(plugin, array);
+  c::Event_OnReady args{};
+  args.event = done;
+  args.callback = [](c::Error* error, void* of_event) {
+    const std::unique_ptr<Held> h(static_cast<Held*>(of_event));
+    h->plugin.forget(error);  // which is that of the buffer, too
+  };
+  args.user_arg = held.get();
+  plugin.call(Function::Event_OnReady, args, "upload");
+  held.release();  // NOLINT: the callback deletes it, or has done so
+}
+
+}  // namespace
+
+std::shared_ptr<DeviceArray> Client::upload(HostArray array, std::size_t ordinal) const {
   c::Client_BufferFromHostBuffer args{};
   args.client = client_;
   args.data = array.data();
   args.type = buffer_type(array.dtype());
   args.dims = array.extents().data();
   args.num_dims = array.extents().size();
-  // The array may be changed as soon as this returns.
-  args.host_buffer_semantics = c::kImmutableOnlyDuringCall;
+  // A device that can't use the host's memory takes both for "until the transfer completes".
+  args.host_buffer_semantics = array.unique() ? c::kMutableZeroCopy : c::kImmutableZeroCopy;
   args.device = handles_.at(ordinal);
   plugin_.call(Function::Client_BufferFromHostBuffer, args, "upload");
   auto uploaded = std::make_shared<DeviceArray>(*this, args.buffer, devices_[ordinal]);
-  PluginEvent(plugin_, args.done_with_host_buffer, "upload").wait();
+  hold_until(plugin_, args.done_with_host_buffer, array);
+  const auto bytes = static_cast<std::int64_t>(array.bytes());
+  const bool in_place = computes_on_host_ && bytes > 0 &&
+                        uploaded->address() == reinterpret_cast<std::uintptr_t>(array.data());
+  (in_place ? uploaded->uploaded_.in_place : uploaded->uploaded_.copied) = bytes;
+  (in_place ? in_place_ : copied_) += bytes;
   return uploaded;
 }
 

@@ -1,6 +1,7 @@
 // A plugin's client, its devices, arrays on them, and programs.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -37,6 +38,18 @@ class PluginEvent final : public runtime::Event::State {
   const char* what_;
 };
 
+/// Bytes of arrays that came from the host: those that the device uses where they lie, and those
+/// that were copied to it.
+struct Uploaded {
+  std::int64_t in_place = 0, copied = 0;
+  Uploaded& operator+=(const Uploaded& o) {
+    in_place += o.in_place;
+    copied += o.copied;
+    return *this;
+  }
+  bool operator==(const Uploaded&) const = default;
+};
+
 /// An array on a device.
 class DeviceArray final : public runtime::DeviceMemory {
  public:
@@ -48,14 +61,21 @@ class DeviceArray final : public runtime::DeviceMemory {
   const runtime::Device& device() const override { return device_; }
   const Client& client() const { return client_; }
   c::Buffer* get() const { return buffer_; }
+  /// Nothing for what was computed there.
+  const Uploaded& uploaded() const { return uploaded_; }
   HostArray read(DType dtype, const Extents& extents) const override;
   /// When it has been computed or copied.
   runtime::Event ready() const;
 
  private:
+  friend Client;
+  /// Where it lies, as far as the host can tell.
+  std::uintptr_t address() const;
+
   const Client& client_;
   c::Buffer* buffer_;
   runtime::Device device_;
+  Uploaded uploaded_;
 };
 
 /// A compiled module on its devices. Immutable; safe to use from any thread.
@@ -105,8 +125,14 @@ class Client {
   std::span<const runtime::Device> devices() const { return devices_; }
   std::string device_kind(std::size_t ordinal) const;
 
-  /// Copies an array to a device; the copy goes on after the return. PluginError.
-  std::shared_ptr<DeviceArray> upload(const HostArray& array, std::size_t ordinal = 0) const;
+  /// Hands an array to a device. One that computes in the host's memory uses it where it lies if it
+  /// is aligned as the device wants it; otherwise it is copied, and the copy goes on after the
+  /// return. Either way the array is held, so that nobody writes to it, until the device says that
+  /// it is done: its owner is released by a thread of the plugin then. Only an array that was moved
+  /// here by its last holder may be overwritten, by a run that it is donated to. PluginError.
+  std::shared_ptr<DeviceArray> upload(HostArray array, std::size_t ordinal = 0) const;
+  /// Of all uploads so far.
+  Uploaded uploaded() const { return {.in_place = in_place_, .copied = copied_}; }
   /// From StableHLO text or a portable artifact, for so many replicas of so many partitions, by
   /// Shardy's shardings. PluginError.
   std::shared_ptr<const Program> compile(std::string_view module, std::int64_t replicas = 1,
@@ -120,6 +146,8 @@ class Client {
   CreateOptions options_;
   c::Client* client_ = nullptr;
   std::string platform_;
+  bool computes_on_host_ = false;
+  mutable std::atomic<std::int64_t> in_place_ = 0, copied_ = 0;
   std::vector<c::Device*> handles_;
   std::vector<runtime::Device> devices_;
 };

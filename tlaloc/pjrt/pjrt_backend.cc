@@ -1,5 +1,7 @@
 #include "tlaloc/pjrt/pjrt_backend.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <mutex>
@@ -62,10 +64,12 @@ std::shared_ptr<const DeviceArray> on_device(const Client& client, const Buffer&
   auto array = std::dynamic_pointer_cast<const DeviceArray>(b.memory());
   return array ? array : client.upload(b.to_host());  // it lies on several devices
 }
-Buffer uploaded(const Client& client, const HostArray& array) {
-  auto copy = client.upload(array);
-  Event ready = copy->ready();
-  return Buffer::on_device(std::move(copy), array.dtype(), array.extents(), std::move(ready));
+Buffer uploaded(const Client& client, HostArray array) {
+  const DType dtype = array.dtype();
+  const Extents extents = array.extents();
+  auto there = client.upload(std::move(array));
+  Event ready = there->ready();
+  return Buffer::on_device(std::move(there), dtype, extents, std::move(ready));
 }
 /// To keep as long as it is needed.
 std::shared_ptr<const DeviceArray> shared(const Client& client, const Buffer& b) {
@@ -80,10 +84,14 @@ Buffer own(const Client& client, const Buffer& b) {
   return Buffer::on_device(b.memory(), b.dtype(), b.extents(), b.ready());
 }
 
+std::string text(const Uploaded& u) {
+  return fmt::format("{} bytes used where they lie, {} copied", u.in_place, u.copied);
+}
+
 /// One argument of a run.
 struct Argument {
   std::shared_ptr<const DeviceArray> array;
-  bool may_go;  ///< nobody else has its memory
+  bool may_go;  ///< nobody else has it; of an array that others read the plugin writes a copy
 };
 Argument argument(const Client& client, const Buffer& b, bool donated) {
   if (b.device().is_host()) {
@@ -118,6 +126,7 @@ class PjrtBound final : public Bound {
         continue;
       }
       arrays_[k] = shared(compiled_->client, buffer);
+      uploaded_ += arrays_[k]->uploaded();
       args.push_back(arrays_[k]);
     }
     if (params.empty()) return;
@@ -209,6 +218,7 @@ class PjrtBound final : public Bound {
     for (std::size_t k = 0; k < sizes.size(); ++k) {
       r.sizes.push_back(signature.dims[k].name() + " = " + std::to_string(sizes[k]));
     }
+    const Uploaded before = compiled_->client.uploaded();
     for (std::size_t i = 0; i < buffers.size(); ++i) {
       // Where the program reads it: what a run takes is not the way there.
       Buffer& b = buffers[i];
@@ -227,6 +237,10 @@ class PjrtBound final : public Bound {
     const std::vector<std::string> lines = compilations();
     r.traces = {"compiled " + std::to_string(lines.size()) + " times\n"};
     for (const std::string& line : lines) r.traces[0] += "  " + line + "\n";
+    Uploaded arguments = plugins::uploaded(buffers);
+    arguments += uploaded_;
+    r.traces.push_back("arguments from the host: " + text(arguments) + "\n");
+    r.traces.push_back("uploads of this process until then: " + text(before) + "\n");
     return r;
   }
 
@@ -352,6 +366,7 @@ class PjrtBound final : public Bound {
   std::vector<HostArray> hoisted_outlines_;
   DimValues dims_;
   std::vector<std::string> ahead_;  // compilations for what is bound
+  Uploaded uploaded_;               // what is bound
 };
 
 class PjrtExecutable final : public Executable {
@@ -388,7 +403,7 @@ class PjrtBackend final : public Backend {
     if (graph->dims().empty()) compiled->program.program({});
     return std::make_shared<PjrtExecutable>(std::move(compiled));
   }
-  Buffer upload(HostArray array) override { return uploaded(client_, array); }
+  Buffer upload(HostArray array) override { return uploaded(client_, std::move(array)); }
 
  private:
   const Client& client_;
@@ -402,6 +417,18 @@ class PjrtBackend final : public Backend {
 std::vector<std::string> compilations(const runtime::Bound& bound) {
   const auto* ours = dynamic_cast<const PjrtBound*>(&bound);
   return ours ? ours->compilations() : std::vector<std::string>();
+}
+
+Uploaded uploaded(std::span<const runtime::Buffer> buffers) {
+  Uploaded all;
+  for (const Buffer& b : buffers) {
+    const auto memory = b.memory();
+    if (const auto* one = dynamic_cast<const DeviceArray*>(memory.get())) all += one->uploaded();
+    if (const auto* many = dynamic_cast<const ShardedArray*>(memory.get())) {
+      all += many->uploaded();
+    }
+  }
+  return all;
 }
 
 std::shared_ptr<runtime::Backend> make_backend(const BackendOptions& options) {

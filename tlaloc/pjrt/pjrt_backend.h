@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,5 +33,9 @@ std::shared_ptr<runtime::Backend> make_backend(const BackendOptions& options = {
 /// Of an executable of such a back end: one line for each time that a run made it compile, what
 /// for, where the program came from and what that took. Empty for others.
 std::vector<std::string> compilations(const runtime::Bound& bound);
+
+/// Of buffers that such a back end has, together: how they came there from the host. Nothing for
+/// what was computed there, and for others.
+Uploaded uploaded(std::span<const runtime::Buffer> buffers);
 
 }  // namespace tlaloc::plugins

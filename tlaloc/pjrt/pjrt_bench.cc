@@ -1,8 +1,10 @@
 // What a small program costs: from the disk and compiled; a run of it: the plugin's calls alone,
-// through the back end, and from and to the host. TLALOC_PJRT_PLUGIN names the plugin.
+// through the back end, and from and to the host. What an array costs on its way to the device.
+// TLALOC_PJRT_PLUGIN names the plugin.
 #include <benchmark/benchmark.h>
 
 #include <filesystem>
+#include <memory>
 #include <string>
 
 #include "tlaloc/ops/val_ops.h"
@@ -41,6 +43,21 @@ void BM_FromAndToTheHost(benchmark::State& state) {
   const HostArray* inputs[] = {&x};
   for (auto _ : state) benchmark::DoNotOptimize(bound->run_host(inputs));
 }
+/// An array of so many floats, aligned or not.
+void upload(benchmark::State& state, bool in_place) {
+  const Client& client = Client::get(Plugin::load(find_plugin("")));
+  const auto room = std::make_shared<HostArray>(DType::f32, Extents{state.range(0) + 1});
+  const HostArray x =
+      HostArray::external(DType::f32, {state.range(0)},
+                          static_cast<const float*>(room->data()) + (in_place ? 0 : 1), room);
+  for (auto _ : state) {
+    const auto there = client.upload(x);
+    there->ready().wait();
+    if ((there->uploaded().copied == 0) != in_place) state.SkipWithError("it went the other way");
+  }
+}
+void BM_UploadInPlace(benchmark::State& state) { upload(state, true); }
+void BM_UploadCopied(benchmark::State& state) { upload(state, false); }
 /// A small program, and what its first run of each size costs: from the disk, or compiled.
 void program(benchmark::State& state, bool kept) {
   const Client& client = Client::get(Plugin::load(find_plugin("")));
@@ -62,6 +79,8 @@ BENCHMARK(BM_FromDisk)->Unit(benchmark::kMillisecond);
 BENCHMARK(BM_PluginAlone)->Unit(benchmark::kMicrosecond);
 BENCHMARK(BM_BackEnd)->Unit(benchmark::kMicrosecond);
 BENCHMARK(BM_FromAndToTheHost)->Unit(benchmark::kMicrosecond);
+BENCHMARK(BM_UploadInPlace)->Arg(8)->Arg(1 << 20)->Unit(benchmark::kMicrosecond);
+BENCHMARK(BM_UploadCopied)->Arg(8)->Arg(1 << 20)->Unit(benchmark::kMicrosecond);
 
 }  // namespace
 }  // namespace tlaloc::plugins

@@ -138,10 +138,10 @@ void Plugin::check(c::Error* error, const char* what) const {
   c::Error_GetCode code{c::kStructSize<c::Error_GetCode>, nullptr, error, 0};
   c::Error* nested =
       reinterpret_cast<c::Error* (*)(c::Error_GetCode*)>(function(Function::Error_GetCode))(&code);
-  if (nested) destroy(nested);
+  if (nested) forget(nested);
   const auto status = nested ? Status::unknown : static_cast<Status>(code.code);
   std::string text(message.message, message.message_size);
-  destroy(error);
+  forget(error);
   throw PluginError({"TL-PJRT-003",
                      what,
                      std::string(name(status)) + ": " + text + " (from " + path_ + ")",
@@ -149,7 +149,7 @@ void Plugin::check(c::Error* error, const char* what) const {
                      {}},
                     status);
 }
-void Plugin::destroy(c::Error* error) const noexcept {
+void Plugin::forget(c::Error* error) const noexcept {
   if (!error) return;
   c::Error_Destroy args{c::kStructSize<c::Error_Destroy>, nullptr, error};
   reinterpret_cast<void (*)(c::Error_Destroy*)>(function(Function::Error_Destroy))(&args);

@@ -75,15 +75,16 @@ class Plugin {
   void call_quietly(c::Function f, Args args) const noexcept {
     if (!has(f)) return;
     args.struct_size = c::kStructSize<Args>;
-    destroy(reinterpret_cast<c::Error* (*)(Args*)>(function(f))(&args));
+    forget(reinterpret_cast<c::Error* (*)(Args*)>(function(f))(&args));
   }
+  /// Frees an error, or null, that nobody can be told of.
+  void forget(c::Error* error) const noexcept;
 
  private:
   explicit Plugin(std::string path);
   void* function(c::Function f) const { return api_->functions[static_cast<int>(f)]; }
   [[noreturn]] void missing(c::Function f, const char* what) const;
   void check(c::Error* error, const char* what) const;
-  void destroy(c::Error* error) const noexcept;
 
   std::string path_;
   const c::Api* api_ = nullptr;

@@ -61,16 +61,19 @@ std::shared_ptr<const ShardedArray> ShardedArray::upload(const Client& client,
                                                          ShardLayout layout) {
   const Extents strides = ops::row_major_strides(whole.extents());
   Shards shards;
+  Uploaded uploaded;
   for (std::size_t d = 0; d < layout.starts.size(); ++d) {
     if (layout.shard == whole.extents()) {
       shards.push_back(client.upload(whole, d));
+      uploaded += shards.back()->uploaded();
       continue;
     }
     HostArray part = HostArray::uninitialized(whole.dtype(), layout.shard);
     ops::gather_strided(whole, offset_of(layout.starts[d], strides), strides, part);
-    shards.push_back(client.upload(part, d));
+    uploaded.copied += static_cast<std::int64_t>(part.bytes());
+    shards.push_back(client.upload(std::move(part), d));
   }
-  return std::make_shared<const ShardedArray>(std::move(layout), std::move(shards));
+  return std::make_shared<const ShardedArray>(std::move(layout), std::move(shards), uploaded);
 }
 
 HostArray ShardedArray::read(DType dtype, const Extents& extents) const {

@@ -27,14 +27,16 @@ void check_owner(const Client& client, const runtime::Buffer& b);
 class ShardedArray final : public runtime::DeviceMemory {
  public:
   using Shards = std::vector<std::shared_ptr<const DeviceArray>>;
-  ShardedArray(ShardLayout layout, Shards shards)
-      : layout_(std::move(layout)), shards_(std::move(shards)) {}
-  /// Copies each device's part to it. PluginError.
+  ShardedArray(ShardLayout layout, Shards shards, const Uploaded& uploaded = {})
+      : layout_(std::move(layout)), shards_(std::move(shards)), uploaded_(uploaded) {}
+  /// Hands each device its part. PluginError.
   static std::shared_ptr<const ShardedArray> upload(const Client& client, const HostArray& whole,
                                                     ShardLayout layout);
   const runtime::Device& device() const override { return shards_[0]->device(); }
   const Client& client() const { return shards_[0]->client(); }
   const ShardLayout& layout() const { return layout_; }
+  /// What is cut out for a device is copied.
+  const Uploaded& uploaded() const { return uploaded_; }
   const DeviceArray& shard(std::size_t device) const { return *shards_[device]; }
   /// Puts the parts together; of those that several devices have, the first one's in the mesh.
   HostArray read(DType dtype, const Extents& extents) const override;
@@ -42,6 +44,7 @@ class ShardedArray final : public runtime::DeviceMemory {
  private:
   ShardLayout layout_;
   Shards shards_;  // by device
+  Uploaded uploaded_;
 };
 
 }  // namespace tlaloc::plugins

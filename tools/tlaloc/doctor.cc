@@ -143,7 +143,7 @@ void print(const json::object& r) {
     const json::object& p = v.get_object();
     print_line("plugin", text(p.at("name")));
     print_line("  file", text(p.at("path")));
-    for (const char* key : {"error", "version", "stablehlo", "platform"}) {
+    for (const char* key : {"error", "version", "stablehlo", "platform", "uploads"}) {
       const json::value* value = p.if_contains(key);
       if (value) print_line("  " + std::string(key), text(*value));
     }

@@ -14,6 +14,7 @@
 #include <chrono>
 #include <cstring>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "tlaloc/base/error.h"
@@ -93,6 +94,12 @@ json::array lacks(const plugins::Client& client) {
   return r;
 }
 
+/// What becomes of an array that Tlaloc made.
+std::string_view uploads(const plugins::Client& client) {
+  const bool in_place = client.upload(HostArray(DType::f32, {1024}))->uploaded().in_place > 0;
+  return in_place ? "arrays are used where the host has them" : "arrays are copied";
+}
+
 /// The end of a pipe to read from, and the process that writes there.
 struct Child {
   pid_t pid = -1;
@@ -162,6 +169,7 @@ json::object probe_here(const std::string& path) {
           json::object{{"name", client.devices()[k].text()}, {"kind", client.device_kind(k)}});
     }
     r["devices"] = std::move(devices);
+    r["uploads"] = uploads(client);
     r["lacks"] = lacks(client);
   } catch (const Error& e) {
     r["error"] = e.what();

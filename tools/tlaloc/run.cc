@@ -7,6 +7,7 @@
 #include <functional>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -19,6 +20,7 @@
 #include "tools/tlaloc/compare.h"
 #include "tools/tlaloc/inputs.h"
 #include "tools/tlaloc/module.h"
+#include "tools/tlaloc/report_text.h"
 
 namespace tlaloc::command {
 namespace {
@@ -80,6 +82,8 @@ struct Prepared {
   double compile_seconds = 0;
   std::function<std::vector<HostArray>()> run;
   std::function<void()> run_in_place;  ///< arguments and results stay where the back end has them
+  /// How the arguments of `run_in_place` came to a device.
+  std::optional<plugins::Uploaded> uploaded;
   /// What was compiled so far, where the back end says so.
   std::function<std::vector<std::string>()> compilations = [] {
     return std::vector<std::string>();
@@ -115,7 +119,9 @@ Prepared prepare_module(const RunArguments& a, runtime::Backend& backend) {
     if (it != dims.end()) options.dims.insert(*it);
   }
   if (a.benchmark) {
-    p.run_in_place = [=, buffers = uploaded(backend, inputs)] {
+    std::vector<runtime::Buffer> there = uploaded(backend, inputs);
+    if (!backend.devices().front().is_host()) p.uploaded = plugins::uploaded(there);
+    p.run_in_place = [=, buffers = std::move(there)] {
       const runtime::RunResult r = program->run(buffers, options);
       r.done.wait();
       for (const runtime::Buffer& b : r.outputs) b.ready().wait();
@@ -165,6 +171,10 @@ int run(const RunArguments& a) {
   if (a.benchmark) {
     benchmark(p.run_in_place, p.compile_seconds, *a.benchmark);
     for (const std::string& line : p.compilations()) fmt::print(std::cout, "compiled {}\n", line);
+    if (p.uploaded) {
+      fmt::print(std::cout, "uploaded {} used where they lie, {} copied\n",
+                 bytes_text(p.uploaded->in_place), bytes_text(p.uploaded->copied));
+    }
   }
   const std::vector<HostArray> got = p.run();
   int status = 0;

@@ -121,6 +121,31 @@ def check_inspect(folder):
     expect(code == 0 and json.loads(out) == json.loads((folder / "attention" / "tlaloc-bounded.json").read_text()), f"inspect --json: {out}{err}")
 
 
+def check_donation(folder):
+    """A step that updates w: the manifest and the bodies say whose memory the result takes, and plugins run them."""
+    step = lambda x, w: (jnp.mean(x @ w), w - 0.1 * jax.grad(lambda v: jnp.mean((x @ v) ** 2))(w))
+    code, out, err = tlaloc(folder, "export-bounded", write_module(folder, "step", step), "--bound", f"d0=2:{MOST}", "--donate", "arg1", "-o", "step")
+    expect(code == 0, f"--donate: {out}{err}")
+    manifest = json.loads((folder / "step" / "tlaloc-bounded.json").read_text())
+    expect([i.get("result") for i in manifest["inputs"] if i["role"] == "data"] == [None, 1], f"--donate: {manifest['inputs']}")
+    for body in manifest["bodies"]:
+        text = (folder / "step" / body["file"]).read_text()
+        expect(text.count("tf.aliasing_output = 1 : i32") == 1, f"--donate: {body['file']}: {text[:300]}")
+    code, out, err = tlaloc(folder, "inspect", "step")
+    expect("arg1: f32[3, 4]  padded with 0, its memory for result 1" in out, f"--donate: {out}{err}")
+    x = np.random.default_rng(5).standard_normal((9, 3)).astype(np.float32)
+    np.save(folder / "x.npy", x)
+    for i, y in enumerate(step(x, W)):
+        np.save(folder / f"want{i}.npy", np.asarray(y))
+    for backend in ["interp", "cpu"] + ["pjrt:xla_cpu_pjrt", "pjrt:lammps_jax_pjrt_cpu"] * pathlib.Path(PLUGINS).exists():
+        code, out, err = tlaloc(folder, "run", "step", "--backend", backend, "--input", "x.npy", "--input", "w.npy", "--expect", "want0.npy",
+                                "--expect", "want1.npy", "--tolerance", "1e-5", plugins=True)
+        expect(code == 0, f"--donate on {backend}: {out}{err}")
+    for argument, message in (("q", "there is no parameter 'q'"), ("arg0", "parameter 0 is donated, and no result of type")):
+        code, out, err = tlaloc(folder, "export-bounded", "step.mlir", "--bound", f"d0=2:{MOST}", "--donate", argument, "-o", "out")
+        expect(code == 1 and message in err, f"--donate {argument}: {out}{err}")
+
+
 def check_errors(folder):
     for name, (who, f) in REFUSED.items():
         code, out, err = tlaloc(folder, "export-bounded", write_module(folder, name, f), "--bound", f"d0=2:{MOST}", "-o", name)
@@ -172,6 +197,7 @@ def main():
         for turn, (function, f) in enumerate(FUNCTIONS.items()):
             check_function(folder, function, f, backends, turn)
         check_inspect(folder)
+        check_donation(folder)
         check_errors(folder)
     for failure in failures:
         print(failure)

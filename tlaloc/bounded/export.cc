@@ -178,6 +178,34 @@ std::string file_name(const std::vector<std::int64_t>& sizes) {
   return fmt::format("body_{}.mlir", fmt::join(sizes, "_"));
 }
 
+using Aliases = std::vector<std::pair<std::size_t, std::size_t>>;
+
+/// (param, result), by the types of the graph.
+Aliases pair_donated(const ir::Graph& g, const ExportOptions& options) {
+  const std::vector<ir::Type> results = g.result_types();
+  std::vector<bool> taken(results.size());
+  std::set<std::size_t> seen;
+  Aliases pairs;
+  for (const std::size_t param : options.donated) {
+    const std::string what = "parameter " + std::to_string(param);
+    if (param >= g.param_count()) refuse(g, what + " is donated, and is not there", "");
+    if (!seen.insert(param).second) refuse(g, what + " is donated twice", "name it once");
+    if (std::ranges::find(options.valid, param, &ValidRequest::param) != options.valid.end()) {
+      refuse(g, what + " is donated, and is made for each call", "donate arguments of callers");
+    }
+    const ir::Type t = g.type(static_cast<ir::ValueId>(param));
+    std::size_t k = 0;
+    while (k < results.size() && (taken[k] || results[k] != t)) ++k;
+    if (k == results.size()) {
+      refuse(g, what + " is donated, and no result of type " + t.to_string() + " is left for it",
+             "donate what the function returns anew");
+    }
+    taken[k] = true;
+    pairs.emplace_back(param, k);
+  }
+  return pairs;
+}
+
 /// What the runner is to fill in must be what it can.
 void check_valid(const ir::Graph& g, const ExportOptions& options) {
   for (const ValidRequest& v : options.valid) {
@@ -206,8 +234,11 @@ void check_valid(const ir::Graph& g, const ExportOptions& options) {
 
 /// The parameter k of the padded graph; `length_of` is the bound of a length that the export added.
 Input describe_input(const ir::Graph& g, const ExportOptions& options, std::size_t k, Value value,
-                     std::optional<std::size_t> length_of) {
+                     std::optional<std::size_t> length_of, const Aliases& donated) {
   Input input{std::move(value)};
+  for (const auto& [param, result] : donated) {
+    if (param == k) input.result = result;
+  }
   if (length_of) {
     input.role = Role::valid_length;
     input.bound = length_of;
@@ -296,13 +327,14 @@ Exported export_program(const ir::GraphRef& graph, const ExportOptions& options)
     masked.push_back(s);
     masked_bounds.push_back(k);
   }
+  const Aliases donated = pair_donated(*exact, options);
   const ir::GraphRef padded = padded_graph(exact, masked);
   for (std::size_t k = 0; k < count; ++k) {
     const std::vector<std::int64_t> sizes = sizes_of_body(m.bounds, k);
     std::vector<std::int64_t> in_order;
     for (ir::Symbol s : padded->dims()) in_order.push_back(sizes[*bound_of(options, s)]);
-    stablehlo::Emitted e =
-        stablehlo::emit(*padded, in_order, {.recorded_trips = options.recorded_trips});
+    stablehlo::Emitted e = stablehlo::emit(
+        *padded, in_order, {.recorded_trips = options.recorded_trips, .aliases = donated});
     if (k == 0) {
       if (!e.lengths.empty()) refuse(*exact, "a result has a size that only a run knows", "");
       m.exceeded = e.exceeded.has_value();
@@ -315,7 +347,7 @@ Exported export_program(const ir::GraphRef& graph, const ExportOptions& options)
         m.inputs.push_back(describe_input(
             *exact, options, i,
             describe(*exact, options, t, e.params[i], name.empty() ? std::to_string(i) : name),
-            length_of));
+            length_of, donated));
       }
       const std::vector<ir::Type> types = padded->result_types();
       for (std::size_t i = 0; i < types.size(); ++i) {

@@ -34,6 +34,10 @@ struct ExportOptions {
   std::vector<std::string> names;
   /// By parameter; what it pads data with, see can_pad. Missing: 0.
   std::vector<double> padding;
+  /// Parameters that runs may be given for good, such as what a training step updates: each is
+  /// paired with the first result of its type that is left, in their order, which takes over its
+  /// memory.
+  std::vector<std::size_t> donated;
   /// By parameter, arrays whose elements the check draws from; an empty handle: random numbers.
   std::vector<HostArray> samples;
   std::int64_t recorded_trips = 0;  ///< see stablehlo::EmitOptions
@@ -56,8 +60,8 @@ struct Exported {
 
 /// Errors: UserError TL-BOUNDED-001 where padding would change a result, by what can't leave it
 /// out or by the sizes for which a run with padding gives something else, or options that no
-/// manifest can say; TL-BACKEND-001 for what StableHLO can't say; TL-SHAPE-004 for a size that
-/// nothing gives; what runs of g throw.
+/// manifest can say, or a donated parameter that no result is left for; TL-BACKEND-001 for what
+/// StableHLO can't say; TL-SHAPE-004 for a size that nothing gives; what runs of g throw.
 Exported export_program(const ir::GraphRef& g, const ExportOptions& options);
 
 }  // namespace tlaloc::bounded

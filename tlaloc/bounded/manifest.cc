@@ -66,6 +66,7 @@ std::string Manifest::json() const {
                          value_text(*this, i));
          if (i.bound) r += ", \"bound\": " + json_quoted(bounds[*i.bound].name);
          if (i.role == Role::data) r += ", \"padding\": " + padding_text(i.padding);
+         if (i.result) r += fmt::format(", \"result\": {}", *i.result);
          return r + "}";
        });
   s += ",\n  \"results\": " +
@@ -232,10 +233,13 @@ Input read_input(const Part& p, const Manifest& m) {
   i.role = static_cast<Role>(known - std::begin(kRoles));
   read_value(p, m, i);
   if (i.role == Role::data) {
-    p.expect_only({"role", "name", "dtype", "axes", "padding"});
+    p.expect_only({"role", "name", "dtype", "axes", "padding", "result"});
     const Part padding = p.field("padding");
     i.padding = padding.number_or_infinity();
     if (!can_pad(i.dtype, i.padding)) padding.fail("is no number of that type");
+    if (p.has("result")) {
+      i.result = static_cast<std::size_t>(p.field("result").integer(0, kMaxValues));
+    }
     return i;
   }
   p.expect_only({"role", "name", "dtype", "axes", "bound"});
@@ -247,6 +251,19 @@ Input read_input(const Part& p, const Manifest& m) {
     p.fail("has a type that does not hold all lengths");
   }
   return i;
+}
+/// What takes over memory is there, has the type of what lies there, and is alone.
+void check_donated(const std::vector<Part>& inputs, const Manifest& m) {
+  std::set<std::size_t> taken;
+  for (std::size_t k = 0; k < inputs.size(); ++k) {
+    const Input& i = m.inputs[k];
+    if (!i.result) continue;
+    const Part p = inputs[k].field("result");
+    if (*i.result >= m.results.size()) p.fail("is none of the results");
+    const Value& r = m.results[*i.result];
+    if (r.dtype != i.dtype || r.axes != i.axes) p.fail("is a result of another type");
+    if (!taken.insert(*i.result).second) p.fail("is that of another input, too");
+  }
 }
 /// A file of the folder itself, with a name that means the same everywhere.
 std::string read_file_name(const Part& p) {
@@ -326,7 +343,8 @@ Manifest parse_manifest(std::string_view text, const std::string& file) {
     bounds.fail("are too many: " + e.info().message);
   }
   const Part inputs = top.field("inputs");
-  for (const Part& p : inputs.list(kMaxValues)) m.inputs.push_back(read_input(p, m));
+  const std::vector<Part> listed_inputs = inputs.list(kMaxValues);
+  for (const Part& p : listed_inputs) m.inputs.push_back(read_input(p, m));
   for (std::size_t k = 0; k < m.bounds.size(); ++k) {
     const auto tells = [&](const Input& i) {
       return i.role == Role::data &&
@@ -340,6 +358,7 @@ Manifest parse_manifest(std::string_view text, const std::string& file) {
     p.expect_only({"name", "dtype", "axes"});
     read_value(p, m, m.results.emplace_back());
   }
+  check_donated(listed_inputs, m);
   m.exceeded = top.field("exceeded").flag();
   const Part bodies = top.field("bodies");
   const std::vector<Part> listed = bodies.list(4096);

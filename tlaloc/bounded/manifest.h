@@ -52,6 +52,8 @@ struct Input : Value {
   Role role = Role::data;
   std::optional<std::size_t> bound;  ///< of a length or mask
   double padding = 0;                ///< what follows the elements of data; see can_pad
+  /// Of data that callers may give up: the result of the same type that takes over its memory.
+  std::optional<std::size_t> result;
   bool operator==(const Input&) const = default;
 };
 

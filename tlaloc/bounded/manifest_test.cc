@@ -56,6 +56,35 @@ TEST(Manifest, ReadsWhatItWrites) {
   EXPECT_EQ(parse_manifest(example().json(), "m.json"), example());
 }
 
+/// The example with two arguments that a result each takes the memory of.
+Manifest donating() {
+  Manifest m = example();
+  m.inputs.push_back({{"state", DType::f32, {}}});
+  m.inputs.push_back({{"rows", DType::bf16, {{.bound = 0}}}});
+  m.inputs[3].result = 1;
+  m.inputs[4].result = 0;
+  return m;
+}
+
+TEST(Manifest, SaysWhoseMemoryAResultTakes) {
+  EXPECT_EQ(parse_manifest(donating().json(), "m.json"), donating());
+  const auto refused = [](std::size_t input, std::size_t result) {
+    Manifest m = donating();
+    m.inputs[input].result = result;
+    return refusal(m.json());
+  };
+  EXPECT_THAT(refused(3, 2), HasSubstr("inputs[3].result is none of the results"));
+  EXPECT_THAT(refused(3, 0), HasSubstr("inputs[3].result is a result of another type"));
+  EXPECT_THAT(refused(0, 0), HasSubstr("inputs[0].result is a result of another type"));
+  EXPECT_THAT(refused(1, 0), HasSubstr("inputs[1] has \"result\", which is unknown"));
+  Manifest m = donating();
+  m.inputs.push_back(m.inputs[3]);
+  EXPECT_THAT(refusal(m.json()), HasSubstr("inputs[5].result is that of another input, too"));
+  std::string text = donating().json();
+  text.replace(text.find("\"result\": 1"), 11, "\"result\": -1");
+  EXPECT_THAT(refusal(text), HasSubstr("inputs[3].result is -1"));
+}
+
 TEST(Manifest, SaysAnyPaddingAndDifference) {
   const double inf = std::numeric_limits<double>::infinity();
   for (const double x : {-inf, inf, -0.0, 1e300, 5e-324, 0.1, 3e9}) {

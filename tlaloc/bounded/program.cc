@@ -109,11 +109,20 @@ ir::GraphRef Program::checked_graph(std::size_t k) const {
   return g;
 }
 
+runtime::CompileOptions Program::compile_options() const {
+  runtime::CompileOptions o;
+  for (std::size_t k = 0; k < manifest_.inputs.size(); ++k) {
+    const auto result = manifest_.inputs[k].result;
+    if (result) o.aliases.push_back({.param = k, .result = *result});
+  }
+  return o;
+}
+
 const runtime::Bound& Program::body(std::size_t k) const {
   Entry& e = bodies_[k];
   const std::lock_guard lock(e.mutex);
   if (!e.bound) {
-    e.bound = backend_.compile(checked_graph(k))->bind({});
+    e.bound = backend_.compile(checked_graph(k), compile_options())->bind({});
     ++compiled_;
   }
   return *e.bound;
@@ -194,7 +203,8 @@ runtime::Buffer Program::argument(const Input& input, const runtime::Buffer* giv
   }
 }
 
-std::vector<runtime::Buffer> Program::run(std::vector<runtime::Buffer> data) const {
+std::vector<runtime::Buffer> Program::run(std::vector<runtime::Buffer> data,
+                                          const std::vector<bool>& donate) const {
   const Manifest& m = manifest_;
   const auto wanted =
       static_cast<std::size_t>(std::ranges::count(m.inputs, Role::data, &Input::role));
@@ -206,17 +216,32 @@ std::vector<runtime::Buffer> Program::run(std::vector<runtime::Buffer> data) con
          "",
          {}});
   }
+  if (!donate.empty() && donate.size() != wanted) {
+    throw UserError({"TL-ARITY-001",
+                     m.name,
+                     "it takes " + std::to_string(wanted) + " arguments, and is told of " +
+                         std::to_string(donate.size()) + " whether they are donated",
+                     "",
+                     {}});
+  }
   const std::vector<std::int64_t> sizes = sizes_of(data);
   const std::size_t k = m.body_for(sizes);
   const runtime::Bound& bound = body(k);
   const std::vector<std::int64_t>& padded = m.bodies[k].sizes;
   std::vector<runtime::Buffer> args;
+  runtime::RunOptions options;
+  options.donate.resize(m.inputs.size());
   std::size_t next = 0;
-  for (const Input& input : m.inputs) {
-    const runtime::Buffer* given = input.role == Role::data ? &data[next++] : nullptr;
-    args.push_back(argument(input, given, sizes, padded));
+  for (std::size_t i = 0; i < m.inputs.size(); ++i) {
+    const bool is_data = m.inputs[i].role == Role::data;
+    const runtime::Buffer* given = is_data ? &data[next] : nullptr;
+    options.donate[i] = is_data && !donate.empty() && donate[next];
+    args.push_back(argument(m.inputs[i], given, sizes, padded));
+    // Its padded copy goes to the run in its place.
+    if (options.donate[i] && args[i].extents() != given->extents()) given->donate_host();
+    next += is_data ? 1 : 0;
   }
-  runtime::RunResult out = bound.run(std::move(args));
+  runtime::RunResult out = bound.run(std::move(args), options);
   if (m.exceeded && out.outputs.back().to_host().as<bool>()[0]) {
     throw UserError({"TL-LOOP-001",
                      m.name,

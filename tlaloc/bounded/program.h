@@ -31,15 +31,19 @@ class Program {
   static std::unique_ptr<const Program> open(const std::string& folder, runtime::Backend& backend);
 
   const Manifest& manifest() const { return manifest_; }
+  runtime::Backend& backend() const { return backend_; }
   /// A graph with the data among the inputs as its params: their names, types and sizes.
   ir::GraphRef signature() const;
 
   /// The results for the data among the inputs, in order. What has a bounded axis is padded and cut
-  /// on the host; all else stays where it is. Errors: UserError TL-ARITY-001, TL-SHAPE-002 (an
-  /// argument of another type), TL-SHAPE-011 (arguments disagree on a size), TL-BOUND-001 (a size
-  /// out of bounds), TL-BOUNDED-003 (a body is not what the manifest says), TL-LOOP-001; what
-  /// compiling and running throw.
-  std::vector<runtime::Buffer> run(std::vector<runtime::Buffer> data) const;
+  /// on the host; all else stays where it is. `donate`: by data, what the run may write to, such as
+  /// the result that the manifest pairs with it; it is consumed then (runtime/buffer.h); empty:
+  /// none. Errors: UserError TL-ARITY-001, TL-SHAPE-002 (an argument of another type), TL-SHAPE-011
+  /// (arguments disagree on a size), TL-BOUND-001 (a size out of bounds), TL-BOUNDED-003 (a body is
+  /// not what the manifest says), TL-BUFFER-001 (donated before), TL-LOOP-001; what compiling and
+  /// running throw.
+  std::vector<runtime::Buffer> run(std::vector<runtime::Buffer> data,
+                                   const std::vector<bool>& donate = {}) const;
   std::vector<HostArray> run_host(const std::vector<HostArray>& data) const;
   /// How many bodies were compiled. Does not wait for one that is being compiled.
   std::size_t compiled() const { return compiled_; }
@@ -52,6 +56,7 @@ class Program {
   std::vector<std::int64_t> sizes_of(const std::vector<runtime::Buffer>& data) const;
   const runtime::Bound& body(std::size_t k) const;
   ir::GraphRef checked_graph(std::size_t k) const;
+  runtime::CompileOptions compile_options() const;
   runtime::Buffer argument(const Input& input, const runtime::Buffer* given,
                            const std::vector<std::int64_t>& sizes,
                            const std::vector<std::int64_t>& padded) const;

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <future>
 #include <limits>
+#include <optional>
 #include <sstream>
 #include <thread>
 
@@ -28,6 +29,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 /// Sums of rows, and of all: over two open sizes.
 constexpr char kSums[] = R"(graph @sums {n, k} (%x: f32[n, k], %y: f32[n]) -> (f32[n], f32[]) {
@@ -204,6 +206,109 @@ TEST(Program, FoldersThatLackAPart) {
   std::filesystem::remove_all(folder);
 }
 
+/// The sum of x * mask, or of x: as if it had forgotten its mask.
+std::string masked(bool uses) {
+  return std::string("graph @f {n} (%x: f32[n], %m: f32[n]) -> (f32[]) {\n  %2 = ") +
+         (uses ? "mul(%x, %m)" : "add(%x, %m)") +
+         " : f32[n]\n  %3 = reduce_sum(%2) {axes=[0]} : f32[]\n  return %3\n}\n";
+}
+
+/// A step of training, and rows that are changed.
+constexpr char kStep[] =
+    R"(graph @step {n} (%x: f32[n], %w: f32[], %v: f32[]) -> (f32[], f32[n], f32[]) {
+  %3 = reduce_sum(%x) {axes=[0]} : f32[]
+  %4 = add(%w, %3) : f32[]
+  %5 = add(%x, %x) : f32[n]
+  %6 = add(%v, %v) : f32[]
+  return %4, %5, %6
+}
+)";
+Exported step(std::vector<std::size_t> donated) {
+  const ir::GraphRef g = ir::parse_graph(kStep, ops::find);
+  ExportOptions o = options_for(*g, {20});
+  o.donated = std::move(donated);
+  return export_program(g, o);
+}
+
+TEST(Export, ResultsTakeTheMemoryOfWhatIsDonated) {
+  using Result = std::optional<std::size_t>;
+  const auto results = [](const Exported& e) {
+    std::vector<Result> r;
+    for (const Input& i : e.manifest.inputs) r.push_back(i.result);
+    return r;
+  };
+  // The last input is the length that the bodies take.
+  EXPECT_THAT(results(step({})), ElementsAre(Result(), Result(), Result(), Result()));
+  EXPECT_THAT(results(step({1})), ElementsAre(Result(), Result(0), Result(), Result()));
+  const Exported all = step({0, 1, 2});
+  EXPECT_THAT(results(all), ElementsAre(Result(1), Result(0), Result(2), Result()));
+  EXPECT_THAT(results(step({2, 1})), ElementsAre(Result(), Result(2), Result(0), Result()));
+  for (const auto& body : all.bodies) {
+    EXPECT_THAT(*body, HasSubstr("%1: tensor<f32> {tf.aliasing_output = 0 : i32}"));
+  }
+  EXPECT_THAT(*step({}).bodies[0], Not(HasSubstr("aliasing")));
+  const auto refusal = [](std::vector<std::size_t> donated) {
+    return error_of([&] { step(std::move(donated)); });
+  };
+  EXPECT_THAT(refusal({4}), HasSubstr("TL-BOUNDED-001: step: parameter 4 is donated, and is not"));
+  EXPECT_THAT(refusal({1, 1}), HasSubstr("parameter 1 is donated twice"));
+  const ir::GraphRef g = ir::parse_graph(kSums, ops::find);
+  ExportOptions o = options_for(*g, {20, 6});
+  o.donated = {0};
+  EXPECT_THAT(error_of([&] { export_program(g, o); }),
+              HasSubstr("parameter 0 is donated, and no result of type f32[n, k] is left for it"));
+  const ir::GraphRef with_mask = ir::parse_graph(masked(true), ops::find);
+  o = options_for(*with_mask, {20});
+  o.valid = {{.param = 1, .role = Role::valid_mask, .symbol = with_mask->dims()[0]}};
+  o.donated = {1};
+  EXPECT_THAT(error_of([&] { export_program(with_mask, o); }),
+              HasSubstr("parameter 1 is donated, and is made for each call"));
+}
+
+/// The interpreter, and what it was told.
+class Recording final : public runtime::Backend {
+ public:
+  std::string_view name() const override { return "recording"; }
+  std::shared_ptr<const runtime::Executable> compile(
+      ir::GraphRef graph, const runtime::CompileOptions& options) override {
+    aliases = options.aliases;
+    return interp::interp_backend().compile(std::move(graph), options);
+  }
+  std::vector<runtime::Alias> aliases;
+};
+
+TEST(Program, BackEndsAreToldWhichResultTakesWhoseMemory) {
+  Recording backend;
+  const Program p = step({0, 2}).program(backend);
+  p.run_host({floats({3}), HostArray::scalar(1.0f), HostArray::scalar(1.0f)});
+  ASSERT_EQ(backend.aliases.size(), 2u);
+  EXPECT_EQ(backend.aliases[0].param, 0u);
+  EXPECT_EQ(backend.aliases[0].result, 1u);
+  EXPECT_EQ(backend.aliases[1].param, 2u);
+  EXPECT_EQ(backend.aliases[1].result, 0u);
+}
+
+TEST(Program, DonatedArgumentsAreConsumed) {
+  using runtime::Buffer;
+  const Program p = step({0, 1}).program(interp::interp_backend());
+  const auto scalar = [](float x) { return Buffer(HostArray::scalar(x)); };
+  for (const std::int64_t n : {3, 16}) {  // padded, and as it is
+    const Buffer x(floats({n})), w = scalar(1), v = scalar(5);
+    const auto kept = p.run({x, w, v});
+    for (const Buffer* b : {&x, &w, &v}) EXPECT_FALSE(b->consumed());
+    const auto got = p.run({x, w, v}, {true, true, false});
+    for (std::size_t k = 0; k < 3; ++k) {
+      EXPECT_TRUE(identical(got[k].to_host(), kept[k].to_host())) << k;
+    }
+    EXPECT_TRUE(x.consumed() && w.consumed());
+    EXPECT_FALSE(v.consumed());
+    EXPECT_THAT(error_of([&] { p.run({x, scalar(1), v}); }), HasSubstr("TL-BUFFER-001"));
+    EXPECT_THAT(error_of([&] { p.run({Buffer(floats({n})), w, v}); }), HasSubstr("TL-BUFFER-001"));
+  }
+  EXPECT_THAT(error_of([&] { p.run({Buffer(floats({3})), scalar(1), scalar(1)}, {true}); }),
+              HasSubstr("TL-ARITY-001: step: it takes 3 arguments, and is told of 1"));
+}
+
 TEST(Export, RefusesWhatPaddingWouldChange) {
   const auto refusal = [](const std::string& text, std::vector<std::int64_t> most = {20}) {
     const ir::GraphRef g = ir::parse_graph(text, ops::find);
@@ -223,13 +328,6 @@ TEST(Export, RefusesWhatPaddingWouldChange) {
               HasSubstr("TL-BOUNDED-001"));
   // Nothing gives a size.
   EXPECT_THAT(refusal(kSums, {20}), HasSubstr("TL-SHAPE-004: sums: nothing gives the size k"));
-}
-
-/// The sum of x * mask, or of x: as if it had forgotten its mask.
-std::string masked(bool uses) {
-  return std::string("graph @f {n} (%x: f32[n], %m: f32[n]) -> (f32[]) {\n  %2 = ") +
-         (uses ? "mul(%x, %m)" : "add(%x, %m)") +
-         " : f32[n]\n  %3 = reduce_sum(%2) {axes=[0]} : f32[]\n  return %3\n}\n";
 }
 
 TEST(Export, MasksOfTheFunctionAreChecked) {

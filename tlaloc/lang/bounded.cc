@@ -28,6 +28,15 @@ BoundedProgram made(std::unique_ptr<const bounded::Program> program) {
   return BoundedProgram(std::make_shared<BoundedProgram::Data>(std::move(program)));
 }
 
+/// By argument of callers.
+std::vector<bool> donatable(const bounded::Manifest& m) {
+  std::vector<bool> r;
+  for (const bounded::Input& i : m.inputs) {
+    if (i.role == bounded::Role::data) r.push_back(i.result.has_value());
+  }
+  return r;
+}
+
 }  // namespace
 
 BoundedProgram BoundedProgram::open(const std::string& folder, Target target) {
@@ -37,26 +46,39 @@ BoundedProgram BoundedProgram::open(const std::string& folder) {
   return open(folder, Target(core::default_backend()));
 }
 
-std::vector<Array> BoundedProgram::operator()(const std::vector<Array>& arguments,
-                                              Where where) const {
+std::vector<Array> BoundedProgram::operator()(std::vector<Array> arguments, Where where) const {
   return core::with_place(where, [&] {
     std::vector<core::Ref> refs;
-    for (const Array& a : arguments) {
+    for (Array& a : arguments) {
       if (!a.ref()) {
         throw UserError({"TL-VALUE-001", "bounded", "an argument is an empty array",
                          "give it a value first", core::user_place(where)});
       }
-      refs.push_back(a.ref());
+      refs.push_back(std::exchange(a, Array()).ref());
     }
     if (core::any_traced(refs)) {
       throw UserError({"TL-TRACE-001", "bounded", "a bounded program is called in a trace",
                        "call it with arrays, outside of transforms", core::user_place(where)});
     }
-    std::vector<HostArray> arrays;
-    for (const core::Ref& r : refs) arrays.push_back(core::node(r).array());
+    const bounded::Program& program = *data_->program;
+    const std::vector<bool> may_go = donatable(program.manifest());
+    std::vector<runtime::Buffer> buffers;
+    std::vector<bool> donate(refs.size());
+    for (std::size_t k = 0; k < refs.size(); ++k) {
+      core::Node& n = *refs[k].get();
+      const bool held_elsewhere = n.refs.load(std::memory_order_acquire) > 1;
+      const auto& there = n.device();
+      const bool at_home = there && &there->backend() == &program.backend();
+      const bool goes = k < may_go.size() && may_go[k] && !held_elsewhere;
+      // Other nodes may have the same value under other names.
+      donate[k] = goes && (!there || (at_home && there.use_count() == 1));
+      buffers.push_back(at_home     ? there->buffer()
+                        : donate[k] ? runtime::Buffer(std::move(*n.owned()))
+                                    : runtime::Buffer(n.array()));
+    }
     std::vector<Array> results;
-    for (const HostArray& a : data_->program->run_host(arrays)) {
-      results.emplace_back(core::make_concrete(a));
+    for (runtime::Buffer& b : program.run(std::move(buffers), donate)) {
+      results.emplace_back(core::make_on_device(std::move(b), program.backend()));
     }
     return results;
   });
@@ -129,6 +151,16 @@ BoundedExport export_bounded(const Function& f, const Leaves& args, const Bounde
       o.valid.push_back({.param = usize(args.argument_begin(v.argument)),
                          .role = v.length ? bounded::Role::valid_length : bounded::Role::valid_mask,
                          .symbol = axis_named(call, o.bounds, v.axis)});
+    }
+    for (const int argument : options.donate) {
+      if (argument < 0 || usize(argument) >= args.data().argument_begin.size()) {
+        throw UserError({"TL-BOUNDED-001", call.name,
+                         "argument " + std::to_string(argument) + " is donated, and is not there",
+                         "give positions, from 0", user_place(where)});
+      }
+      for (int i = args.argument_begin(argument); i < args.argument_end(argument); ++i) {
+        o.donated.push_back(usize(i));
+      }
     }
     return BoundedExport(std::make_shared<BoundedExport::Data>(bounded::export_program(g, o)));
   });

@@ -28,6 +28,10 @@ struct BoundedOptions {
   };
   std::vector<Sizes> sizes;
   std::vector<Valid> valid;
+  /// Positions of arguments that calls may give up, such as what a training step updates. Each
+  /// tensor in them is paired with the first result of its type that is left, in their order, which
+  /// takes over its memory.
+  std::vector<int> donate;
   /// The arguments' names: a field is called <argument>_<field>.
   std::vector<std::string> arguments;
   /// How many trips a loop without max_trips may have whose derivative is taken; 0: such a loop is
@@ -48,12 +52,13 @@ class BoundedProgram {
   /// On the default back end.
   static BoundedProgram open(const std::string& folder);
 
-  /// All results for all arguments but those that are filled in, leaf by leaf. Bodies are compiled
-  /// by the first call that needs them. Errors: UserError TL-ARITY-001, TL-SHAPE-002, TL-SHAPE-011
+  /// All results for all arguments but those that are filled in, leaf by leaf; they stay on the
+  /// device. Bodies are compiled by the first call that needs them. What was exported with `donate`
+  /// is given up where the vector was moved here and nobody else holds the array: program(move(v)).
+  /// Errors: UserError TL-ARITY-001, TL-SHAPE-002, TL-SHAPE-011
   /// (arguments disagree on a size), TL-BOUND-001 (a size out of bounds), TL-BOUNDED-003 (a file is
   /// not what was exported); what compiling and running throw.
-  std::vector<Array> operator()(const std::vector<Array>& arguments,
-                                Where where = Where::current()) const;
+  std::vector<Array> operator()(std::vector<Array> arguments, Where where = Where::current()) const;
   /// How many bodies were compiled.
   std::size_t compiled() const;
 
@@ -105,8 +110,8 @@ struct BoundedPolicy {
 /// f, or any transform of one, as a bounded program: export_bounded(value_and_grad(f))(x…). Axes of
 /// the type Bounded stay open within their bounds; all other sizes are those of the arguments,
 /// whose elements serve to check that padding changes no result. What f captures becomes a part of
-/// each body. Errors: as jit; TL-BOUNDED-001 (padding would change a result, or there are no such
-/// axes); TL-BACKEND-001 (what StableHLO can't say).
+/// each body. Errors: as jit; TL-BOUNDED-001 (padding would change a result, there are no such
+/// axes, or no result is left for a donated argument); TL-BACKEND-001 (what StableHLO can't say).
 template <class F, class R = detail::ResultOf<F>,
           auto Why = detail::kTransform<detail::BoundedPolicy, F>>
 detail::Transform<detail::BoundedPolicy, F> export_bounded(F f, BoundedOptions options = {},

@@ -79,6 +79,7 @@ struct ExportBoundedArguments : ModuleArguments {
   std::vector<std::string> buckets;                     ///< "n=16,32,64"
   std::vector<std::string> padding;                     ///< "x=1"
   std::vector<std::string> valid_masks, valid_lengths;  ///< "mask=n"
+  std::vector<std::string> donated;                     ///< positions or names of parameters
   std::int64_t recorded_trips = 0;
   double tolerance = 0;
   std::string output;

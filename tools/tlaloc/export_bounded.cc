@@ -107,6 +107,7 @@ void export_bounded(const ExportBoundedArguments& a) {
   };
   valid(a.valid_masks, "--valid-mask", bounded::Role::valid_mask);
   valid(a.valid_lengths, "--valid-length", bounded::Role::valid_length);
+  for (const std::string& name : a.donated) o.donated.push_back(param_named(*g, name));
   const bounded::Exported exported = bounded::export_program(g, o);
   exported.write(a.output);
   const bounded::Manifest& m = exported.manifest;

@@ -31,7 +31,9 @@ void print_text(const bounded::Manifest& m) {
     const std::string of = in.bound ? plain(m.bounds[*in.bound].name) : "";
     switch (in.role) {
       case bounded::Role::data:
-        print_line("  parameter", value_text(m, in) + fmt::format("  padded with {}", in.padding));
+        print_line("  parameter",
+                   value_text(m, in) + fmt::format("  padded with {}", in.padding) +
+                       (in.result ? fmt::format(", its memory for result {}", *in.result) : ""));
         break;
       case bounded::Role::valid_length:
         print_line("  made", value_text(m, in) + "  the length of " + of);

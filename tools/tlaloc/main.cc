@@ -145,6 +145,9 @@ void add_export_bounded(CLI::App& app, ExportBoundedArguments& a) {
   add("--valid-mask", a.valid_masks,
       "mask=n: the argument that is 1 where an axis of the size n counts; the function uses it");
   add("--valid-length", a.valid_lengths, "length=n: the argument that is the size n itself");
+  add("--donate", a.donated,
+      "x: an argument that runs may be given for good; the first result of its type takes over its "
+      "memory");
   command->add_option("--recorded-trips", a.recorded_trips,
                       "trips of a loop without a bound whose values are kept");
   command->add_option("--tolerance", a.tolerance,

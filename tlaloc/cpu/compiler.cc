@@ -119,6 +119,7 @@ CodeImage Compiler::generate_and_keep(const Digest& key, std::string_view ir,
   std::optional<Dump> dump;
   if (!settings_.dump_folder.empty()) {
     dump.emplace(settings_.dump_folder, options.name, key);
+    if (options.graph) dump->write(".graph", options.graph());
     dump->write(".ll", ir);  // before LLVM sees it, which may end the process
   }
   Generated generated = generate(settings_.codegen_library, ir, options, dump.has_value());

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <future>
 #include <map>
 #include <memory>
@@ -31,6 +32,8 @@ inline constexpr std::string_view kScalarPasses =
 struct CompileOptions {
   /// Says in errors what is compiled, and names the files of a dump; does not change the code.
   std::string name = "code";
+  /// For a dump: the text of the graph that the code is of. Does not change the code, either.
+  std::function<std::string()> graph;
   /// LLVM's textual pass pipeline; empty for none.
   std::string passes{kKernelPasses};
   /// Effort of code generation, 0 to 3 as in -O0 to -O3.

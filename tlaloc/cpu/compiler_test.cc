@@ -287,15 +287,16 @@ TEST_F(CompilerTest, DumpsWhatItCompiles) {
   Settings settings = with_cache();
   settings.dump_folder = folder("dump/deep");
   Compiler compiler(settings);
-  auto held = compiler.compile(constant(1), {.name = "softmax/forward"});
+  auto held = compiler.compile(constant(1), {.name = "softmax/forward",
+                                             .graph = [] { return std::string("func @softmax"); }});
   EXPECT_EQ(compiler.counts().compiled, 1) << "a dump shows what is on disk too";
   std::map<std::string, std::string> texts;
   for (const auto& file : std::filesystem::directory_iterator(folder("dump/deep"))) {
     const std::string name = file.path().filename().string();
-    EXPECT_THAT(name, MatchesRegex("softmax_forward-[0-9a-f]{8}(|-optimized).(ll|s)"));
+    EXPECT_THAT(name, MatchesRegex("softmax_forward-[0-9a-f]{8}(.graph|(|-optimized).(ll|s))"));
     texts[name.substr(std::string("softmax_forward-01234567").size())] = text_of(file.path());
   }
-  EXPECT_THAT(texts, UnorderedElementsAre(Pair(".ll", constant(1)),
+  EXPECT_THAT(texts, UnorderedElementsAre(Pair(".graph", "func @softmax"), Pair(".ll", constant(1)),
                                           Pair("-optimized.ll", HasSubstr("define hidden i32 @f")),
                                           Pair(".s", HasSubstr("movl\t$1, %eax"))));
 }

@@ -41,7 +41,9 @@ Native compile_native(const Program& p, std::vector<bool>* timed) {
   NativeText text = generate(p, settings().contract, timed, kMaxText);
   if (text.ir.size() > kMaxText) return not_worth("its code would be too long to compile soon");
   Native r;
-  r.image = compile_ir(text.ir, {.name = name, .passes = std::string(kScalarPasses)});
+  r.image = compile_ir(text.ir, {.name = name,
+                                 .graph = [&] { return p.graph->to_string(); },
+                                 .passes = std::string(kScalarPasses)});
   r.run = reinterpret_cast<NativeFn>(r.image->address("run"));
   r.loops = std::move(text.loops);
   r.driven = std::move(text.driven);

@@ -65,6 +65,12 @@ def check_answers():
     expect(timings["prompt_tokens"] == len(prompt) and timings["decode_tokens"] == len(ids) - 1, timings)
     expect(all(timings[key] > 0 for key in ("load_seconds", "prompt_seconds", "decode_tokens_per_second")), timings)
 
+    # What is read in place, made from others, and packed for products. In f32 matrices are decoded.
+    weights = chat["weights"]
+    expect(weights["mapped_bytes"] > 9e7 and weights["decoded_bytes"] < 1e6, weights)
+    expect(weights["mapped_bytes"] / 2 < weights["packed_bytes"] < 2 * weights["mapped_bytes"], weights)
+    expect(plain["weights"]["mapped_bytes"] < 1e6 and plain["weights"]["decoded_bytes"] > 5e8, plain["weights"])
+
     # A question is a user's message, whichever way it comes.
     expect(run(text=question + "\n") == ANSWER + "\n", "a question from standard input")
     messages = [{"role": "user", "content": question}]
@@ -119,6 +125,9 @@ def check_refusals():
     run(*question, "--logit-bias", "5:1", error="TL-SAMPLE-001: tlaloc: '5:1' is no bias of a token")
     run(*question, "--logit-bias", "60000=1", error="TL-SAMPLE-001: sample: token 60000 has a bias, but no logit")
     run("--messages", "[1]", error="TL-GENERATE-004: tlaloc: --messages is no list of messages")
+    run("--messages", '{"role": "user"}', error="TL-GENERATE-004: tlaloc: --messages is no list of messages")
+    run("--messages", '[{"role": "user", "content": "a"}, {"content": "b"}]',
+        error="TL-GENERATE-004: tlaloc: message 2 of --messages has no role")
     run("--messages", '[{"role": ', error="TL-JSON-001")
     run("--messages", "no/such/file", error="TL-FILE-001")
     run(*question, "--raw", "--chat", error="excludes")

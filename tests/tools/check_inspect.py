@@ -52,8 +52,11 @@ def check_model(model):
     heads = wanted.get_field("llama.attention.head_count_kv").contents()
     width = wanted.get_field("llama.embedding_length").contents() // wanted.get_field("llama.attention.head_count").contents()
     expect(report["token_bytes"] == 2 * 4 * wanted.get_field("llama.block_count").contents() * heads * width, "bytes of a token")
+    expect(report["context_bytes"] == 8192 * report["token_bytes"], "bytes of a context")
     code, out, err = inspect(model)
     expect("\nruns as       llama: up to 8192 tokens of context, 46.1 kB for each\n" in out, f"how it runs: {out}")
+    expect("\nmemory        96.6 MB of weights, up to as much again where products have them packed, "
+           "377.5 MB for a full context\n" in out, f"memory: {out}")
     expect(code == 0 and "blk.*.attn_q.weight" in out and "in 30 tensors" in out and "134.5 M" in out, f"text: {out}{err}")
     code, out, err = inspect("--tensors", model)
     expect(code == 0 and "blk.29.attn_q.weight" in out and "*" not in out.split("\ntensors\n")[1], f"all: {out}{err}")

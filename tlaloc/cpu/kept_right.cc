@@ -34,6 +34,7 @@ std::shared_ptr<KeptRight> KeptRight::reserve(const FixedMatrix& matrix) {
   return std::shared_ptr<KeptRight>(new KeptRight(matrix, bytes));
 }
 KeptRight::~KeptRight() { kept_bytes -= bytes_; }
+std::size_t kept_right_bytes() { return kept_bytes; }
 
 void KeptRight::pack(const std::byte* data, std::shared_ptr<const KeptMemory> memory,
                      std::size_t at) {

@@ -36,6 +36,9 @@ class KeptRight {
   std::size_t at_ = 0;
 };
 
+/// What all that are there take, of the process.
+std::size_t kept_right_bytes();
+
 /// Whether products with a matrix of elements are faster with it packed: it is large, and not so
 /// narrow that most of a panel would be padding.
 bool is_worth_packing(Packing packing, std::int64_t k, std::int64_t n);

@@ -9,7 +9,9 @@
 #include <iostream>
 #include <iterator>
 
+#include "tlaloc/cpu/kept_right.h"
 #include "tlaloc/llm/prompt.h"
+#include "tools/tlaloc/report_text.h"
 #include "tools/tlaloc/terminal_text.h"
 
 namespace tlaloc::command {
@@ -43,7 +45,8 @@ std::vector<text::TokenId> prompt_ids(const GenerateArguments& a, const llm::Che
 
 json::object timings_of(const LanguageModel& m, std::int64_t prompt, const llm::Generation& g) {
   auto rate = [](std::int64_t tokens, double seconds) {
-    return seconds > 0 ? json::value(static_cast<double>(tokens) / seconds) : json::value();
+    return tokens > 0 && seconds > 0 ? json::value(static_cast<double>(tokens) / seconds)
+                                     : json::value();
   };
   // The first token of an answer comes of the prompt.
   const auto decoded = std::max<std::int64_t>(std::ssize(g.ids) - 1, 0);
@@ -67,6 +70,9 @@ void print_json(const GenerateArguments& a, const LanguageModel& m,
   if (g.finish_reason == llm::FinishReason::stop_string) o["stop_string"] = g.stop_string;
   if (options.sampling.temperature > 0) o["seed"] = options.sampling.seed;
   o["timings"] = timings_of(m, std::ssize(prompt), g);
+  o["weights"] = json::object{{"mapped_bytes", m.model->mapped_bytes},
+                              {"decoded_bytes", m.model->decoded_bytes},
+                              {"packed_bytes", cpu::kept_right_bytes()}};
   if (a.logprobs) o["logprobs"] = json::array(g.logprobs.begin(), g.logprobs.end());
   if (a.top_logits > 0) {
     json::array steps;
@@ -103,13 +109,14 @@ void add_options(CLI::App& app, GenerateArguments& a) {
   add_options(app, a.answer);
   app.add_flag("--ignore-end", a.ignore_end, "go on where the model ends its answer");
   CLI::Option* json = app.add_flag(
-      "--json", a.json, "write one object: prompt_ids, ids, text, finish_reason, seed, timings");
+      "--json", a.json,
+      "write one object: prompt_ids, ids, text, finish_reason, seed, timings, weights");
   app.add_flag("--logprobs", a.logprobs, "with --json: log probabilities of the tokens")
       ->needs(json);
   app.add_option("--top-logits", a.top_logits, "with --json: the largest logits of each step")
       ->check(CLI::NonNegativeNumber)
       ->needs(json);
-  app.add_flag("--timings", a.timings, "say on stderr how fast it was");
+  app.add_flag("--timings", a.timings, "say on stderr how fast it was, and what the weights take");
 }
 
 void generate(const GenerateArguments& a) {
@@ -137,6 +144,9 @@ void generate(const GenerateArguments& a) {
                "tlaloc: loaded in {:.2f} s; prompt: {} tokens in {:.2f} s; answer: {} tokens, {}\n",
                m.load_seconds, prompt.size(), g.prompt_seconds, g.ids.size(),
                speed(std::ssize(g.ids) - 1, g.decode_seconds));
+    fmt::print(stderr, "tlaloc: weights: {} read as the file has them, {} decoded, {} packed\n",
+               bytes_text(m.model->mapped_bytes), bytes_text(m.model->decoded_bytes),
+               bytes_text(static_cast<std::int64_t>(cpu::kept_right_bytes())));
   }
   if (!a.json && (g.finish_reason == llm::FinishReason::max_tokens ||
                   g.finish_reason == llm::FinishReason::context)) {

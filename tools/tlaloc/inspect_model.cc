@@ -110,6 +110,10 @@ void print_text(const ModelSummary& m, bool all_tensors) {
   if (!m.family.empty()) {
     print_line("runs as", fmt::format("{}: up to {} tokens of context, {} for each", m.family,
                                       m.context, bytes_text(m.token_bytes)));
+    print_line("memory",
+               fmt::format("{} of weights, up to as much again where products have them packed, "
+                           "{} for a full context",
+                           bytes_text(m.tensors.bytes()), bytes_text(m.context_bytes)));
   }
   if (!m.refusal.empty()) print_line("does not run", plain(m.refusal));
   for (const std::string& fault : m.faults) print_line("fault", plain(fault));
@@ -145,6 +149,7 @@ void print_json(const ModelSummary& m, const std::string& path) {
                             {"family", m.family},
                             {"context", m.context},
                             {"token_bytes", m.token_bytes},
+                            {"context_bytes", m.context_bytes},
                             {"refusal", m.refusal},
                             {"faults", json::array(m.faults.begin(), m.faults.end())},
                             {"metadata", m.metadata},

@@ -135,7 +135,8 @@ Interruption::~Interruption() {
 
 boost::json::array read_messages(const std::string& json_or_path) {
   const std::size_t first = json_or_path.find_first_not_of(" \t\r\n");
-  const bool json = first != std::string::npos && json_or_path[first] == '[';
+  const bool json =
+      first != std::string::npos && (json_or_path[first] == '[' || json_or_path[first] == '{');
   std::string text = json_or_path;
   if (!json) {
     const auto file = MappedFile::open("tlaloc", json_or_path);
@@ -151,6 +152,15 @@ boost::json::array read_messages(const std::string& json_or_path) {
                      "tlaloc",
                      name + " is no list of messages",
                      R"(give a list such as [{"role": "user", "content": "Hello"}])",
+                     {}});
+  }
+  for (std::size_t i = 0; i < list->size(); ++i) {
+    const boost::json::value* role = (*list)[i].get_object().if_contains("role");
+    if (role != nullptr && role->is_string()) continue;
+    throw UserError({"TL-GENERATE-004",
+                     "tlaloc",
+                     fmt::format("message {} of {} has no role", i + 1, name),
+                     R"(give it "role": "user", "assistant" or "system")",
                      {}});
   }
   return *list;

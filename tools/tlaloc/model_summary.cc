@@ -79,6 +79,7 @@ void add_decoder(const std::string& path, ModelSummary& m) {
     m.family = spec.family;
     m.context = spec.context;
     m.token_bytes = llm::token_bytes(spec);
+    m.context_bytes = checked_mul(m.context, m.token_bytes);
   } catch (const Error& e) {
     m.refusal = readable(e.what());
   }

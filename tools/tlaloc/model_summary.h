@@ -19,10 +19,11 @@ struct ModelSummary {
   /// type, pre_tokenizer, tokens, added_tokens, merges; empty where there is none.
   boost::json::object tokenizer;
   std::string chat_template;
-  std::string family;            ///< as which it runs; empty where it does not
-  std::string refusal;           ///< why not; empty too for files that are not a whole model
-  std::int64_t context = 0;      ///< tokens, where it runs
-  std::int64_t token_bytes = 0;  ///< of keys and values for each of them
+  std::string family;              ///< as which it runs; empty where it does not
+  std::string refusal;             ///< why not; empty too for files that are not a whole model
+  std::int64_t context = 0;        ///< tokens, where it runs
+  std::int64_t token_bytes = 0;    ///< of keys and values for each of them
+  std::int64_t context_bytes = 0;  ///< of a full context
   /// Errors of tokenizer and template, which then are empty.
   std::vector<std::string> faults;
   /// Of long lists their size and type.

@@ -4,7 +4,9 @@
 usage: check_compile.py COMMAND
 """
 
+import ctypes
 import math
+import os
 import pathlib
 import subprocess
 import sys
@@ -39,6 +41,25 @@ int main(void) {
 """
 
 
+def shared_library_fault(command, folder):
+    """What is wrong with a shared library and where none can be made; None if nothing is."""
+    subprocess.run([command, "compile", "layer.txt", "-o", "layer.so", "--header", "layer.h"], cwd=folder, check=True)
+    library = ctypes.CDLL(str(folder / "layer.so"))
+    library.layer_scratch_bytes.restype = ctypes.c_int64
+    bytes = library.layer_scratch_bytes(ctypes.c_int64(1))
+    x, w, y = (ctypes.c_float * 2)(1, 2), (ctypes.c_float * 6)(0.1, 0.2, 0.3, -0.1, -0.2, -0.3), (ctypes.c_float * 3)()
+    status = library.layer(ctypes.c_int64(1), x, w, y, ctypes.create_string_buffer(bytes + 1), ctypes.c_int64(bytes))
+    if status != 0 or any(abs(got - math.tanh(-k / 10)) > 1e-6 for k, got in enumerate(y, 1)):
+        return f"a shared library: {status} {list(y)}"
+    run = subprocess.run([command, "compile", "layer.txt", "-o", "none.so", "--header", "none.h"], cwd=folder,
+                         env=os.environ | {"PATH": str(folder / "nowhere")}, stderr=subprocess.PIPE, text=True)
+    if run.returncode != 1 or "TL-AOT-003: tlaloc: no shared library was made: cc " not in run.stderr:
+        return f"without a compiler: {run.returncode} {run.stderr}"
+    if (folder / "none.so").exists() or (folder / "none.h").exists():
+        return "a header without its library is left behind"
+    return None
+
+
 def main():
     command = sys.argv[1]
     with tempfile.TemporaryDirectory() as folder:
@@ -58,6 +79,10 @@ def main():
                 if len(got) != 6 or any(abs(a - b) > 1e-6 for a, b in zip(got, want)):
                     print(f"{cpu}, {compiler}: {got} where {want} is expected")
                     return 1
+        fault = shared_library_fault(command, folder)
+        if fault:
+            print(fault)
+            return 1
         run = subprocess.run([command, "compile", "layer.txt", "-o", "layer.o", "--cpu", "z80"], cwd=folder,
                              stderr=subprocess.PIPE, text=True)
         if run.returncode != 1 or "TL-AOT-002: compile_ahead: 'z80' is no CPU" not in run.stderr:

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <iostream>
 #include <span>
 
@@ -11,6 +12,7 @@
 #include "tools/tlaloc/inputs.h"
 #include "tools/tlaloc/module.h"
 #include "tools/tlaloc/report_text.h"
+#include "tools/tlaloc/shared_library.h"
 
 namespace tlaloc::command {
 namespace {
@@ -75,7 +77,10 @@ void compile(const CompileArguments& a) {
   options.function = a.function.empty() ? g->name() : a.function;
   options.cpu = a.cpu;
   const cpu::AheadCode code = cpu::compile_ahead(g, options);
-  std::vector<FileContent> files{{a.object, code.object}};
+  const bool shared = std::filesystem::path(a.object).extension() == ".so";
+  const std::vector<std::byte> linked =
+      shared ? shared_library(code.object) : std::vector<std::byte>();
+  std::vector<FileContent> files{{a.object, shared ? linked : code.object}};
   if (!a.header.empty()) files.push_back({a.header, std::as_bytes(std::span(code.header))});
   write_files("tlaloc", files);
 }

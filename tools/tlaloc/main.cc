@@ -61,10 +61,12 @@ void add_explain(CLI::App& app, ExplainArguments& a) {
 void add_compile(CLI::App& app, CompileArguments& a) {
   CLI::App* command = app.add_subcommand(
       "compile",
-      "Writes a module as an object file, which a program links without Tlaloc; or compiles it "
+      "Writes a module as an object file, which a program links without Tlaloc, or as a shared "
+      "library; or compiles it "
       "for a device that is not here, and says what it would take there");
   command->add_option("module", a.module, kModule)->required();
-  command->add_option("-o,--object", a.object, "the object file; of a device, its program");
+  command->add_option("-o,--object", a.object,
+                      "the object file, or NAME.so; of a device, its program");
   CLI::Option* target = command->add_option(
       "--for", a.target, "a device: tpu-v5e, cuda-sm90, ...; needs its plugin (./setup --aot)");
   command->add_option("--dim", a.dims, "a size, such as n=128; of a device's program")

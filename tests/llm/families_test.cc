@@ -10,10 +10,15 @@
 #include <string>
 
 #include "tests/llm/tiny_models.h"
-#include "tlaloc/io/testdata/temporary_folder.h"
+#include "tlaloc/lang/composites.h"
+#include "tlaloc/lang/derivatives.h"
+#include "tlaloc/lang/layout.h"
 #include "tlaloc/lang/node.h"
+#include "tlaloc/lang/operators.h"
+#include "tlaloc/lang/reduce.h"
 #include "tlaloc/llm/decoder.h"
 #include "tlaloc/llm/engine.h"
+#include "tlaloc/llm/leaves.h"
 
 namespace tlaloc::llm {
 namespace {
@@ -34,15 +39,6 @@ float distance(const std::vector<float>& a, const std::vector<float>& b) {
 }
 TokenId likeliest(const std::vector<float>& logits) {
   return static_cast<TokenId>(std::max_element(logits.begin(), logits.end()) - logits.begin());
-}
-
-std::shared_ptr<const Model> load_golden(const std::string& name, const Golden& golden) {
-  const io::testing::TemporaryFolder folder;
-  write_checkpoint(golden, folder.path());
-  LoadOptions options;
-  // The length up to which the short factors are for.
-  if (name == "phi3_longrope_short") options.checkpoint.context = 64;
-  return load(folder.path(), options);
 }
 
 /// The logits behind tokens of a text, from the dense program.
@@ -86,16 +82,66 @@ TEST_P(Families, AsTransformersComputes) {
   }
 }
 
+/// What training takes: the gradient with respect to all weights, in f64 against differences.
+TEST_P(Families, HasAGradient) {
+  const Golden g = read_golden(GetParam());
+  const auto model = load_golden(GetParam(), g);
+  const auto wide =
+      map_leaves<Array>(model->weights, [](const Array& w) { return cast<double>(w); });
+  const std::vector<std::int32_t> list(g.ids.begin(), g.ids.begin() + 12);
+  const Array ids = Array::from<std::int32_t>({list.data(), 11}, {1, 11});
+  const Array next = Array::from<std::int32_t>({list.data() + 1, 11}, {1, 11});
+  const auto loss = [&](const Weights& w) {
+    return as<Scalar<double>>(mean(cross_entropy(logits(model->spec(), w, ids), next)));
+  };
+  check_grads(loss)(wide);
+}
+
 /// Changes of what a decoder computes. Each that is one of a family's decoder must be seen in its
 /// logits: else the goldens would not show whether the feature is right.
 struct Change {
   const char* name;
   std::function<void(DecoderSpec&)> make;
+  /// That go with it; whether any did.
+  std::function<bool(Weights&)> make_weights = {};
 };
 void each_layer(DecoderSpec& spec, const std::function<void(LayerSpec&)>& f) {
   for (LayerSpec& l : spec.layers) f(l);
 }
+/// Of a layer's description or its weights: norms on the other side of what they are for.
+template <class Layer>
+bool swap_norms(Layer& l) {
+  bool swapped = false;
+  auto swap = [&](auto& before, auto& after) {
+    if (before.has_value() == after.has_value()) return;
+    std::swap(before, after);
+    swapped = true;
+  };
+  swap(l.attention_norm, l.attention_output_norm);
+  swap(l.mlp_norm, l.mlp_output_norm);
+  return swapped;
+}
+/// The same where both sides have one: that of the results is left out.
+template <class Layer>
+bool drop_output_norms(Layer& l) {
+  bool dropped = false;
+  auto drop = [&](const auto& before, auto& after) {
+    if (!before || !after) return;
+    after.reset();
+    dropped = true;
+  };
+  drop(l.attention_norm, l.attention_output_norm);
+  drop(l.mlp_norm, l.mlp_output_norm);
+  return dropped;
+}
 std::vector<Change> changes() {
+  auto weights = [](bool (*f)(LayerOf<Array>&)) {
+    return [f](Weights& w) {
+      bool any = false;
+      for (auto& l : w.layers) any = f(l) || any;
+      return any;
+    };
+  };
   auto layers = [](const std::function<void(LayerSpec&)>& f) {
     return [f](DecoderSpec& s) { each_layer(s, f); };
   };
@@ -141,6 +187,20 @@ std::vector<Change> changes() {
          }
        })},
       {"the last norm the other way", [](DecoderSpec& s) { s.norm.around_zero ^= true; }},
+      {"norms on the other side", layers([](LayerSpec& l) { swap_norms(l); }),
+       weights(swap_norms<LayerOf<Array>>)},
+      {"no norms of results", layers([](LayerSpec& l) { drop_output_norms(l); }),
+       weights(drop_output_norms<LayerOf<Array>>)},
+      {"no biases", [](DecoderSpec&) {}, weights([](LayerOf<Array>& l) {
+         bool any = false;
+         AttentionOf<Array>& a = l.attention;
+         for (auto* part :
+              {&a.query, &a.key, &a.value, &a.output, &l.mlp.gate, &l.mlp.up, &l.mlp.down}) {
+           any = part->bias.has_value() || any;
+           part->bias.reset();
+         }
+         return any;
+       })},
       {"positions everywhere", attention([](AttentionSpec& a) { a.rope = a.rope.value_or(0); })},
       {"one embedding of positions",
        attention([](AttentionSpec& a) { a.rope = a.rope ? std::optional<int>(0) : a.rope; })},
@@ -184,17 +244,18 @@ const std::map<std::string, std::set<std::string>>& features() {
   const std::set<std::string> scaled = {"frequencies without scaling"};
   const std::set<std::string> yarn = with(scaled, {"no factor of positions"});
   const std::set<std::string> gemma3 =
-      with(some_windows,
-           {"no factor of embeddings", "no norm of heads", "head weights around 1",
-            "weights around 1", "one embedding of positions", "frequencies without scaling"});
+      with(some_windows, {"no factor of embeddings", "no norm of heads", "head weights around 1",
+                          "weights around 1", "one embedding of positions",
+                          "frequencies without scaling", "no norms of results"});
   static const std::map<std::string, std::set<std::string>> all = {
-      {"gemma2", with(some_windows, {"no cap of scores", "no cap of logits",
-                                     "no factor of embeddings", "weights around 1"})},
+      {"gemma2",
+       with(some_windows, {"no cap of scores", "no cap of logits", "no factor of embeddings",
+                           "weights around 1", "no norms of results"})},
       {"gemma3", gemma3},
       {"gemma3_text", gemma3},
       {"granite", {"no factor of logits", "no factor of embeddings", "no factor of residuals"}},
       {"llama", {}},
-      {"llama_biases", {}},   // of the weights
+      {"llama_biases", {"no biases"}},
       {"llama_dynamic", {}},  // within the first length nothing is scaled
       {"llama_linear", scaled},
       {"llama_llama3", scaled},
@@ -205,12 +266,12 @@ const std::map<std::string, std::set<std::string>>& features() {
        with(window, {"no cap of logits", "no factor of logits", "no norm of embeddings",
                      "no factor of queries", "no gate", "no norm of heads", "weights around 1",
                      "positions everywhere"})},
-      {"olmo2", {"no norm of heads"}},
+      {"olmo2", {"no norm of heads", "norms on the other side"}},
       {"phi3", with(window, {"all of a head turned"})},
       {"phi3_longrope_long", with(yarn, {"all of a head turned"})},
       {"phi3_longrope_short", with(yarn, {"all of a head turned"})},
-      {"qwen2", some_windows},
-      {"qwen2_full", {}},
+      {"qwen2", with(some_windows, {"no biases"})},
+      {"qwen2_full", {"no biases"}},
       {"qwen3", {"no norm of heads"}},
       {"smollm3", {"positions everywhere"}},
   };
@@ -223,15 +284,20 @@ TEST_P(Families, EveryFeatureShows) {
   std::set<std::string> made;
   for (const Change& change : changes()) {
     DecoderSpec spec = model->spec();
+    Weights weights = model->weights;
     change.make(spec);
-    if (spec == model->spec()) continue;
+    const bool others = change.make_weights && change.make_weights(weights);
+    if (spec == model->spec() && !others) continue;
     made.insert(change.name);
-    const Golden::Rows rows = dense(spec, model->weights, g.ids, {g.positions.back()});
+    const Golden::Rows rows = dense(spec, weights, g.ids, {g.positions.back()});
     EXPECT_GT(distance(rows[0], g.logits.back()), 3 * kTolerance) << change.name;
   }
   // Those of any decoder.
   EXPECT_THAT(made, ::testing::IsSupersetOf({"another scale", "another activation",
                                              "another epsilon", "pairs of neighbours"}));
+  // Of each layer some norm lies before or behind, or both do.
+  EXPECT_THAT(made, ::testing::AnyOf(::testing::Contains(std::string("norms on the other side")),
+                                     ::testing::Contains(std::string("no norms of results"))));
   ASSERT_TRUE(features().contains(GetParam())) << "say which features it has";
   EXPECT_THAT(made, ::testing::IsSupersetOf(features().at(GetParam())));
 }

@@ -8,6 +8,7 @@
 #include "tlaloc/base/files.h"
 #include "tlaloc/base/json.h"
 #include "tlaloc/io/safetensors.h"
+#include "tlaloc/io/testdata/temporary_folder.h"
 
 namespace tlaloc::llm {
 namespace {
@@ -87,6 +88,15 @@ void write_checkpoint(const Golden& golden, const std::string& folder) {
     values = tensor_values(specs[i].name, golden.tensors.at(specs[i].name));
     return std::as_bytes(std::span(values));
   });
+}
+
+std::shared_ptr<const Model> load_golden(const std::string& name, const Golden& golden) {
+  const io::testing::TemporaryFolder folder;
+  write_checkpoint(golden, folder.path());
+  LoadOptions options;
+  // The length up to which the short factors are for.
+  if (name == "phi3_longrope_short") options.checkpoint.context = 64;
+  return load(folder.path(), options);
 }
 
 }  // namespace tlaloc::llm

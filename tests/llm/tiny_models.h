@@ -4,10 +4,12 @@
 #include <boost/json/object.hpp>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "tlaloc/io/tensor_file.h"
+#include "tlaloc/llm/model.h"
 #include "tlaloc/text/encoding.h"
 
 namespace tlaloc::llm {
@@ -32,5 +34,7 @@ std::vector<std::string> golden_names();
 std::vector<float> tensor_values(const std::string& name, const Golden::Recipe& recipe);
 /// The checkpoint as transformers writes it, in a folder that is there.
 void write_checkpoint(const Golden& golden, const std::string& folder);
+/// What is read of that.
+std::shared_ptr<const Model> load_golden(const std::string& name, const Golden& golden);
 
 }  // namespace tlaloc::llm

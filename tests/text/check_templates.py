@@ -16,6 +16,7 @@ import jinja2  # noqa: E402
 from jinja2.ext import Extension, loopcontrols  # noqa: E402
 from jinja2.sandbox import ImmutableSandboxedEnvironment  # noqa: E402
 import template_cases as cases  # noqa: E402
+from template_families import FAMILIES  # noqa: E402
 
 MARKS = "\ue000", "\ue001"  # around what generation blocks give
 
@@ -60,7 +61,7 @@ def expected(env, template, variables):
 
 def main():
     env = environment()
-    todo = [(t, {"messages": c, **v}) for t in cases.TEMPLATES for c in cases.CHATS for v in cases.VARIABLES]
+    todo = [(t, {"messages": c, **v}) for t in cases.TEMPLATES + FAMILIES for c in cases.CHATS for v in cases.VARIABLES]
     values = {"x": 3, "s": "Hello World", "l": [3, 1, 2], "t": "  a b\n",
               "d": {"a": 1, "b": [1, 2], "n": {"m": "é"}, "items": "not a method"}}
     todo += [("{{ " + e.strip() + " }}", values) for line in cases.EXPRESSIONS.strip().splitlines() for e in line.split(" | ")]

@@ -31,13 +31,13 @@ def expect(condition, what):
         failures.append(what)
 
 
-def command(*arguments):
-    return [sys.argv[1], "generate", "--model", sys.argv[2], *map(str, arguments)]
+def command(*arguments, model=None):
+    return [sys.argv[1], "generate", "--model", model or sys.argv[2], *map(str, arguments)]
 
 
-def run(*arguments, text=None, error=""):
+def run(*arguments, text=None, error="", model=None):
     """The output; with `error`, that the run fails with it."""
-    done = subprocess.run(command(*arguments), input=text, capture_output=True, encoding="utf-8", timeout=300)
+    done = subprocess.run(command(*arguments, model=model), input=text, capture_output=True, encoding="utf-8", timeout=300)
     expect((done.returncode != 0) == bool(error) and error in done.stderr, f"{arguments}: {done}")
     return done.stdout
 
@@ -100,6 +100,27 @@ def check_seeds():
     expect(again["ids"] == first["ids"] and other["ids"] != first["ids"], (first, again, other))
 
 
+def check_filters():
+    """Where one token is all that is left, what is random is greedy; what is barred does not come."""
+    hot = ("--prompt", CHAT[0], "--temperature", 1.5, "--seed", 3, "--max-tokens", len(CHAT[2]))
+    # Where other tokens of this text lie, which nobody would choose.
+    loose = answer(*hot)
+    expect(loose["ids"] != CHAT[2], loose)
+    for one in (("--top-k", 1), ("--top-p", 0), ("--min-p", 1)):
+        expect(answer(*hot, *one)["ids"] == CHAT[2], one)
+    typical = answer(*hot, "--typical-p", 1e-9)
+    expect(typical["ids"] != loose["ids"], typical)
+
+    greedy = ("--prompt", CHAT[0], "--max-tokens", len(CHAT[2]))
+    first = CHAT[2][0]
+    barred = answer(*greedy, "--logit-bias", f"{first}=-inf", "--logit-bias", "2=5")
+    expect(first not in barred["ids"], barred)
+    for penalty in (("--repetition-penalty", 1e6), ("--presence-penalty", 1e6), ("--frequency-penalty", 1e6)):
+        told = answer(*greedy, "--ignore-end", *penalty)
+        expect(len(set(told["ids"])) == len(told["ids"]), (penalty, told))
+        expect(told["ids"] != CHAT[2] or penalty[0] != "--repetition-penalty", told)  # that counts the prompt's, too
+
+
 def check_interruption():
     process = subprocess.Popen(command("--raw", "--prompt", "Once upon a time", "--ignore-end"), stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE)
@@ -131,6 +152,12 @@ def check_refusals():
     run("--messages", '[{"role": ', error="TL-JSON-001")
     run("--messages", "no/such/file", error="TL-FILE-001")
     run(*question, "--raw", "--chat", error="excludes")
+    # Before a model is loaded, which takes a while.
+    for wrong, error in ((("--temperature", "-1"), "TL-SAMPLE-001: sample: temperature is -1"),
+                         (("--temperature", "nan"), "TL-SAMPLE-001: sample: temperature is nan"),
+                         (("--stop", ""), "TL-GENERATE-001"), (("--logit-bias", "5"), "TL-SAMPLE-001")):
+        run(*question, *wrong, model="no/such/model", error=error)
+    run("--messages", "[1]", model="no/such/model", error="TL-GENERATE-004")
     run(*question, "--logprobs", error="--json")
 
 
@@ -138,6 +165,7 @@ def main():
     check_answers()
     check_ends()
     check_seeds()
+    check_filters()
     check_interruption()
     check_refusals()
     print("\n".join(map(str, failures)) or "all as expected")

@@ -54,11 +54,11 @@ T number_of(const std::string& name, const std::string& text) {
 class Chat {
  public:
   explicit Chat(const ChatArguments& a)
-      : model_(load(a.model)),
+      : messages_(a.messages ? read_messages(*a.messages) : json::array()),
+        model_(load(a.model, a.answer)),
         context_(*model_.engine),
         options_(options_of(a.answer, model_.checkpoint().generation)),
         timings_(a.timings || reader_.interactive()) {
-    if (a.messages) messages_ = read_messages(*a.messages);
     if (a.system) set_system(*a.system);
     // A model that can't chat is refused before somebody writes to it.
     llm::encode_messages(model_.checkpoint(), example(), local_time());
@@ -264,12 +264,12 @@ class Chat {
   }
 
   LineReader reader_;
+  json::array messages_;
   LanguageModel model_;
   llm::Context context_;
   llm::GenerateOptions options_;
   bool timings_;
   const bool to_terminal_ = isatty(STDOUT_FILENO) == 1;
-  json::array messages_;
   std::uint64_t answers_ = 0;
   std::string name_;
 };

@@ -24,9 +24,8 @@ std::string standard_input() {
   return {std::istreambuf_iterator<char>(std::cin), {}};
 }
 
-std::vector<text::TokenId> prompt_ids(const GenerateArguments& a, const llm::Checkpoint& c) {
-  json::array messages;
-  if (a.messages) messages = read_messages(*a.messages);
+std::vector<text::TokenId> prompt_ids(const GenerateArguments& a, json::array messages,
+                                      const llm::Checkpoint& c) {
   const bool template_wanted = a.messages || a.system || a.chat;
   std::string text;
   if (!a.messages) text = a.prompt ? *a.prompt : standard_input();
@@ -120,8 +119,11 @@ void add_options(CLI::App& app, GenerateArguments& a) {
 }
 
 void generate(const GenerateArguments& a) {
-  const LanguageModel m = load(a.model);
-  const std::vector<text::TokenId> prompt = prompt_ids(a, m.checkpoint());
+  // What is wrong with it is said before a model is loaded for it.
+  json::array messages;
+  if (a.messages) messages = read_messages(*a.messages);
+  const LanguageModel m = load(a.model, a.answer);
+  const std::vector<text::TokenId> prompt = prompt_ids(a, std::move(messages), m.checkpoint());
   llm::GenerateOptions options = options_of(a.answer, m.checkpoint().generation);
   options.ignore_end = a.ignore_end;
   options.logprobs = a.logprobs;

@@ -10,6 +10,8 @@
 #include "tlaloc/base/files.h"
 #include "tlaloc/base/json.h"
 #include "tlaloc/cpu/gang.h"
+#include "tlaloc/llm/sampler.h"
+#include "tlaloc/llm/stop.h"
 #include "tools/tlaloc/progress.h"
 
 namespace tlaloc::command {
@@ -60,25 +62,6 @@ void add_options(CLI::App& app, ModelArguments& a) {
       ->capture_default_str();
 }
 
-LanguageModel load(const ModelArguments& a) {
-  if (a.threads > 0) cpu::set_num_threads(a.threads);
-  Progress progress("opening the model");
-  LanguageModel m;
-  llm::LoadOptions options;
-  if (a.weights == "f32") options.weights = llm::WeightPolicy::f32;
-  options.checkpoint.context = a.context;
-  options.progress = [&](const char* phase, std::int64_t done, std::int64_t all) {
-    progress.set(phase, done, all);
-  };
-  m.model = llm::load(a.model, options);
-  progress.set("preparing to compute");
-  m.engine = std::make_unique<llm::Engine>(
-      m.model, llm::EngineOptions{.activations = a.activations == "q8" ? QuantActivation::q8_32
-                                                                       : QuantActivation::f32});
-  m.load_seconds = progress.seconds();
-  return m;
-}
-
 void add_options(CLI::App& app, AnswerArguments& a) {
   app.add_option("--max-tokens", a.max_tokens, "of an answer; 0: until the context is full")
       ->check(CLI::NonNegativeNumber);
@@ -118,6 +101,28 @@ llm::GenerateOptions options_of(const AnswerArguments& a, const llm::GenerationD
   for (const std::string& text : a.logit_bias) s.logit_bias.push_back(bias_of(text));
   s.seed = a.seed ? *a.seed : std::random_device()();
   return o;
+}
+
+LanguageModel load(const ModelArguments& a, const AnswerArguments& answers) {
+  const llm::GenerateOptions asked = options_of(answers, {});
+  llm::Sampler{asked.sampling};
+  llm::StopStrings{asked.stop};
+  if (a.threads > 0) cpu::set_num_threads(a.threads);
+  Progress progress("opening the model");
+  LanguageModel m;
+  llm::LoadOptions options;
+  if (a.weights == "f32") options.weights = llm::WeightPolicy::f32;
+  options.checkpoint.context = a.context;
+  options.progress = [&](const char* phase, std::int64_t done, std::int64_t all) {
+    progress.set(phase, done, all);
+  };
+  m.model = llm::load(a.model, options);
+  progress.set("preparing to compute");
+  m.engine = std::make_unique<llm::Engine>(
+      m.model, llm::EngineOptions{.activations = a.activations == "q8" ? QuantActivation::q8_32
+                                                                       : QuantActivation::f32});
+  m.load_seconds = progress.seconds();
+  return m;
 }
 
 Interruption::Interruption() {

@@ -28,9 +28,6 @@ struct LanguageModel {
 
   const llm::Checkpoint& checkpoint() const { return model->checkpoint; }
 };
-/// Says on stderr what it does, once that takes longer than a second.
-LanguageModel load(const ModelArguments& a);
-
 /// Options of sampling and of where answers end; those that are not given are the makers'.
 struct AnswerArguments {
   std::int64_t max_tokens = 0;
@@ -41,6 +38,9 @@ struct AnswerArguments {
   std::vector<std::string> logit_bias, stop;
 };
 void add_options(CLI::App& app, AnswerArguments& a);
+/// Says on stderr what it does, once that takes longer than a second. What can't be asked of any
+/// model's answers is refused before, with the UserErrors of Sampler and StopStrings.
+LanguageModel load(const ModelArguments& a, const AnswerArguments& answers);
 /// A seed that was not given is a random one.
 llm::GenerateOptions options_of(const AnswerArguments& a, const llm::GenerationDefaults& defaults);
 

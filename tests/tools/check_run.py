@@ -50,6 +50,35 @@ func.func @wrong() {
   func.return
 }
 """
+# Functions that do not come in, between some that do: by a type, an operation, a call of one of them.
+PARTLY = """module @m {
+  func.func @complex(%x: tensor<2xcomplex<f32>>) {
+    func.return
+  }
+  func.func @right() {
+    %0 = stablehlo.constant dense<1.0> : tensor<f32>
+    check.expect_eq_const %0, dense<1.0> : tensor<f32>
+    func.return
+  }
+  func.func private @unknown() -> tensor<f32> {
+    %0 = stablehlo.custom_call @unheard_of() : () -> tensor<f32>
+    func.return %0 : tensor<f32>
+  }
+  func.func @calls() {
+    %0 = func.call @unknown() : () -> tensor<f32>
+    check.expect_eq %0, %0 : tensor<f32>
+    func.return
+  }
+}
+// -----
+no module
+// -----
+func.func @last() {
+  %0 = stablehlo.constant dense<1> : tensor<i32>
+  check.expect_eq_const %0, dense<1> : tensor<i32>
+  func.return
+}
+"""
 # (kind, attributes, got, expected, whether it holds)
 KINDS = [("eq", "", "[1.0, 0x7FC00000]", "[1.0, 0xFFC00001]", True), ("eq", "", "[1.0, 0.0]", "[1.0, -0.0]", False),
          ("eq", "", "[1.0, 0x7FC00000]", "[1.0, 1.0]", False),
@@ -221,6 +250,15 @@ def check_checks(tlaloc):
     code, out, err = tlaloc("run", "--check", tlaloc.file("kinds.mlir", text))
     for k, row in enumerate(KINDS):
         expect(f"{'pass' if row[-1] else 'FAIL'} {tlaloc.folder}/kinds.mlir: f{k}" in out, f"{row}: {out}{err}")
+    partly = tlaloc.file("partly.mlir", PARTLY)
+    code, out, err = tlaloc("run", "--check", partly)
+    lines = out.splitlines()
+    wanted = [f"FAIL {partly}: complex: {partly}:2:", f"pass {partly}: right", f"FAIL {partly}: unknown: {partly}:11:",
+              f"FAIL {partly}: calls: {partly}:15:", f"FAIL {partly}: {partly}:21:", f"pass {partly}: last", "6 functions, 4 failures"]
+    expect(code == 1 and len(lines) == len(wanted) and all(line.startswith(w) for line, w in zip(lines, wanted))
+           and "it calls @unknown, which is refused" in out, f"functions that do not come in: {out}{err}")
+    code, out, err = tlaloc("run", "--check", tlaloc.file("two.mlir", PARTLY.split("// -----")[0]), "--function", "right")
+    expect(code == 0 and "1 functions, 0 failures" in out, f"one of them that does: {out}{err}")
     code, out, err = tlaloc("run", "--check", module, module, "--function", "right")
     expect(code == 0 and "2 functions, 0 failures" in out, f"one function of two files: {out}{err}")
     code, out, err = tlaloc("run", "--check", module, "--function", "other")

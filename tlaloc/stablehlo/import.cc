@@ -55,7 +55,12 @@ const ImportedFunction& ImportedModule::main() const {
 ImportedModule import_stablehlo(std::string_view text, const std::string& name_for_errors,
                                 int first_line) {
   const Tree tree = parse_tree(text, name_for_errors, first_line);
-  return Importer(tree).run();
+  return Importer(tree, false).run();
+}
+ImportedModule import_each_function(std::string_view text, const std::string& name_for_errors,
+                                    int first_line) {
+  const Tree tree = parse_tree(text, name_for_errors, first_line, true);
+  return Importer(tree, true).run();
 }
 
 namespace {
@@ -127,19 +132,32 @@ constexpr auto kAsk = std::span(kCollectives).last<3>();
 
 }  // namespace
 
+template <class Body>
+void Importer::of_function(std::size_t function, const Body& body) {
+  if (!each_) return body();
+  try {
+    body();
+  } catch (const UserError& e) {
+    refused_[function] = e.what();
+  }
+}
+
 void Importer::order_functions() {
   const std::size_t n = tree_.functions.size();
+  for (const Function& f : tree_.functions) refused_.push_back(f.refusal);
   std::vector<std::vector<std::size_t>> callees(n);
   inlined_.resize(n);
   asks_.resize(n);
   for (std::size_t i = 0; i < n; ++i) {
     inlined_[i] = tree_.functions[i].is_symbolic;
-    each_callee(tree_.functions[i].body, [&](std::string_view name, const Operation& op) {
-      const auto known = tree_.function_index.find(name);
-      if (known == tree_.function_index.end()) {
-        source().fail(op.at, "there is no function @" + std::string(name));
-      }
-      callees[i].push_back(known->second);
+    of_function(i, [&] {
+      each_callee(tree_.functions[i].body, [&](std::string_view name, const Operation& op) {
+        const auto known = tree_.function_index.find(name);
+        if (known == tree_.function_index.end()) {
+          source().fail(op.at, "there is no function @" + std::string(name));
+        }
+        callees[i].push_back(known->second);
+      });
     });
   }
   // Callees first, without recursion. 1: begun, 2: done.
@@ -154,9 +172,11 @@ void Importer::order_functions() {
       if (next < callees[f].size()) {
         const std::size_t callee = callees[f][next++];
         if (state[callee] == 1) {
-          source().unsupported(tree_.functions[callee].at,
-                               "@" + std::string(tree_.functions[callee].name),
-                               "functions that call themselves are not supported");
+          of_function(callee, [&] {
+            source().unsupported(tree_.functions[callee].at,
+                                 "@" + std::string(tree_.functions[callee].name),
+                                 "functions that call themselves are not supported");
+          });
         }
         if (state[callee] == 0) {
           state[callee] = 1;
@@ -194,13 +214,28 @@ ImportedModule Importer::run() {
   built_.resize(tree_.functions.size());
   std::vector<ImportedFunction> functions(tree_.functions.size());
   for (std::size_t f : order_) {
-    if (is_inlined(f) && !tree_.functions[f].is_public) continue;
-    build(f, &functions[f]);
+    if (is_inlined(f) && !tree_.functions[f].is_public && refused_[f].empty()) continue;
+    if (refused_[f].empty()) of_function(f, [&] { build(f, &functions[f]); });
+    if (refused_[f].empty()) continue;
+    const Function& refused = tree_.functions[f];
+    functions[f] = {.name = std::string(refused.name),
+                    .graph = {},
+                    .checks = {},
+                    .is_public = refused.is_public,
+                    .place = source().place(refused.at),
+                    .refusal = refused_[f]};
   }
   for (ImportedFunction& f : functions) {
-    if (f.graph) m.functions.push_back(std::move(f));
+    if (f.graph || !f.refusal.empty()) m.functions.push_back(std::move(f));
   }
   return m;
+}
+
+void Importer::check_callee(const Site& site, std::size_t function) const {
+  if (!refused_[function].empty()) {
+    site.unsupported("it calls @" + std::string(tree_.functions[function].name) +
+                     ", which is refused");
+  }
 }
 
 namespace {
@@ -452,7 +487,9 @@ ir::GraphRef Importer::scalar_graph(const Site& site, const Block& b,
 ir::GraphRef Importer::called_computation(const Site& site) {
   const Attribute& named = site.attribute({"called_computations"});
   if (named.items.size() != 1) site.fail("it names no function, or several");
-  const Built& built = built_[tree_.function_index.at(named.items[0].text)];
+  const std::size_t index = tree_.function_index.at(named.items[0].text);
+  check_callee(site, index);
+  const Built& built = built_[index];
   if (!built.graph) site.unsupported("its function depends on sizes");
   for (ir::Type t : built.graph->param_types()) {
     if (t != ir::Type::scalar(site.in(0).dtype())) site.fail("its function takes other scalars");
@@ -463,6 +500,7 @@ ir::GraphRef Importer::called_computation(const Site& site) {
 ir::Vals Importer::call(const Site& site, std::string_view callee, std::string_view name,
                         std::vector<ir::CallParam> params, std::int64_t version) {
   const std::size_t index = tree_.function_index.at(callee);
+  check_callee(site, index);
   const Function& f = tree_.functions[index];
   const Operation& op = site.op();
   bool same = op.operands.size() == f.body.param_count && op.result_count == f.results.size();

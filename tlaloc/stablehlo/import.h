@@ -31,6 +31,8 @@ struct ImportedFunction {
   std::vector<Check> checks;
   bool is_public = true;
   Place place;
+  /// Why there is no graph: of import_each_function only.
+  std::string refusal;
 };
 
 /// The function's graph without what only its checks compare.
@@ -53,6 +55,13 @@ struct ImportedModule {
 /// memory are bounded by its length.
 ImportedModule import_stablehlo(std::string_view text,
                                 const std::string& name_for_errors = "<text>", int first_line = 1);
+
+/// The same of a module that may hold anything: a function that is refused, or that calls one that
+/// is, has no graph, and the others are there. What is wrong between functions is a function
+/// without a name. Throws for no text.
+ImportedModule import_each_function(std::string_view text,
+                                    const std::string& name_for_errors = "<text>",
+                                    int first_line = 1);
 
 /// One of several modules in a text.
 struct ModuleText {

@@ -10,6 +10,14 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace tlaloc;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
+  // Function by function nothing is thrown.
+  for (const stablehlo::ImportedFunction& f : stablehlo::import_each_function(text).functions) {
+    if (f.graph) {
+      ir::verify(*f.graph);
+    } else if (f.refusal.empty()) {
+      std::abort();
+    }
+  }
   try {
     const stablehlo::ImportedModule m = stablehlo::import_stablehlo(text);
     for (const stablehlo::ImportedFunction& f : m.functions) ir::verify(*f.graph);

@@ -151,6 +151,52 @@ TEST(Import, ModulesOfAFile) {
   }
 }
 
+TEST(Import, EachFunctionOfAModuleThatHoldsAnything) {
+  const std::string good = "func.func @good() {\n  return\n}\n";
+  /// "good, bad: TL-HLO-002": names, and codes of refusals.
+  auto functions = [](const std::string& text) {
+    std::string s;
+    for (const ImportedFunction& f : import_each_function(text, "t.mlir").functions) {
+      const std::size_t code = f.refusal.find("TL-");
+      s += (s.empty() ? "" : ", ") + f.name;
+      EXPECT_EQ(f.graph == nullptr, code != std::string::npos) << f.refusal;
+      if (!f.graph) s += ": " + f.refusal.substr(code, 10);
+      EXPECT_TRUE(f.graph || f.refusal.starts_with("t.mlir:")) << f.refusal;
+    }
+    return s;
+  };
+  const std::string type =
+      "func.func @bad(%x: tensor<2xcomplex<f32>> {a = \"}\"}) {\n  return\n}\n";
+  const std::string op =
+      "func.func @bad() {\n  stablehlo.custom_call @none() : () -> ()\n  return\n}\n";
+  const std::string generic =
+      "\"func.func\"() <{function_type = () -> (), sym_name = \"bad\"}> ({\n  %0 = "
+      "\"stablehlo.fft\"() : () "
+      "-> !none\n  \"func.return\"() : () -> ()\n}) : () -> ()\n";
+  for (const std::string& bad : {type, op, generic}) {
+    EXPECT_EQ(functions("module {\n" + bad + good + "}\n"), "bad: TL-HLO-002, good");
+    EXPECT_EQ(functions("module {\n" + good + bad + "}\n"), "good, bad: TL-HLO-002");
+    EXPECT_EQ(functions("module {\n" + good + bad), "good, bad: TL-HLO-002, : TL-HLO-001");
+    EXPECT_EQ(
+        functions("module {\n" + bad +
+                  "func.func @calls() {\n  call @bad() : () -> ()\n  return\n}\n" + good + "}\n"),
+        "bad: TL-HLO-002, calls: TL-HLO-002, good");
+  }
+  EXPECT_EQ(functions(type + good), "bad: TL-HLO-002, good");
+  EXPECT_EQ(functions("func.func @f() {\n  call @g() : () -> ()\n  return\n}\nfunc.func @g() {\n  "
+                      "call @f() : () "
+                      "-> ()\n  return\n}\n" +
+                      good),
+            "f: TL-HLO-002, g: TL-HLO-002, good");
+  EXPECT_EQ(functions("func.func @f() {\n  call @g() : () -> ()\n  return\n}\n" + good),
+            "f: TL-HLO-001, good");
+  EXPECT_EQ(functions(good + good), "good, good: TL-HLO-001");
+  EXPECT_EQ(functions("other.op @x {a = \"func.func\"}\n" + good), ": TL-HLO-002, good");
+  EXPECT_EQ(functions("}\n" + good), ": TL-HLO-001, good");
+  EXPECT_EQ(functions("func.func @f(\n"), "f: TL-HLO-002");
+  EXPECT_EQ(functions(""), ": TL-HLO-001");
+}
+
 TEST(Import, FunctionsToRun) {
   const std::string body = "{\n  return\n}\n";
   EXPECT_EQ(

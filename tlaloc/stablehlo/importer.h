@@ -96,7 +96,8 @@ RaiseFn find_raise(std::string_view operation);
 
 class Importer {
  public:
-  explicit Importer(const Tree& tree) : tree_(tree) {}
+  /// With `each`, functions that are refused have no graph, and the others come in.
+  Importer(const Tree& tree, bool each) : tree_(tree), each_(each) {}
   ImportedModule run();
   const Source& source() const { return tree_.source; }
 
@@ -134,6 +135,10 @@ class Importer {
   /// A function's operations, with what it says of its params and results on meshes.
   ir::Vals body(Scope& scope, std::span<const ir::Val> params);
   void order_functions();
+  /// What `body` throws is what refuses that function.
+  template <class Body>
+  void of_function(std::size_t function, const Body& body);
+  void check_callee(const Site& site, std::size_t function) const;
   /// Whether calls of it are imported in their caller's place: sizes depend on arguments, or
   /// devices meet in it.
   bool is_inlined(std::size_t function) const { return inlined_[function]; }
@@ -144,7 +149,9 @@ class Importer {
   friend class Site;
 
   const Tree& tree_;
-  std::vector<std::size_t> order_;  ///< functions, callees first
+  bool each_;
+  std::vector<std::string> refused_;  ///< by function: why; empty where it isn't
+  std::vector<std::size_t> order_;    ///< functions, callees first
   std::vector<bool> inlined_;
   std::vector<bool> asks_;                                 ///< by function: see asks_for_device
   std::vector<Built> built_;                               ///< by function

@@ -99,6 +99,16 @@ Vals check_equal(const Site& s) { return check(s, Check::Kind::equal); }
 Vals check_almost(const Site& s) { return check(s, Check::Kind::almost); }
 Vals check_close(const Site& s) { return check(s, Check::Kind::close); }
 
+/// As operations, and as custom calls of the same names.
+void add_checks(RaiseTable& t) {
+  t["check.expect_eq"] = check_equal;
+  t["check.expect_eq_const"] = check_equal;
+  t["check.expect_almost_eq"] = check_almost;
+  t["check.expect_almost_eq_const"] = check_almost;
+  t["check.expect_close"] = check_close;
+  t["check.expect_close_const"] = check_close;
+}
+
 Vals custom_call(const Site& s) {
   static const RaiseTable targets = [] {
     RaiseTable t = {
@@ -108,10 +118,8 @@ Vals custom_call(const Site& s) {
         {"cu_threefry2x32_ffi", threefry},
         {"stablehlo.dynamic_reduce_window", dynamic_reduce_window},
         {"shape_assertion", shape_assertion},
-        {"check.expect_eq", check_equal},
-        {"check.expect_almost_eq", check_almost},
-        {"check.expect_close", check_close},
     };
+    add_checks(t);
     add_lapack(t);
     return t;
   }();
@@ -127,11 +135,7 @@ Vals custom_call(const Site& s) {
 
 void add_custom_call(RaiseTable& t) {
   t["stablehlo.custom_call"] = custom_call;
-  t["check.expect_eq"] = check_equal;
-  t["check.expect_eq_const"] = check_equal;
-  t["check.expect_almost_eq"] = check_almost;
-  t["check.expect_almost_eq_const"] = check_almost;
-  t["check.expect_close"] = check_close;
+  add_checks(t);
 }
 
 }  // namespace tlaloc::stablehlo::raising

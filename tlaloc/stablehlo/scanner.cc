@@ -153,6 +153,38 @@ std::string_view Scanner::balanced() {
   }
   source_.fail(opening, "the bracket is not closed");
 }
+void Scanner::skip_item(Offset at) {
+  p_ = source_.text.data() + at;
+  const char* start = p_;
+  int depth = 0;
+  for (skip(); p_ < end_; skip()) {
+    const char c = *p_;
+    const bool outside = depth == 0 && p_ != start;  // the item itself begins as others do
+    if (c == '"') {
+      const std::string_view name = quoted();
+      if (outside && (name == "func.func" || name == "sdy.mesh")) {
+        p_ = name.data() - 1;
+        return;
+      }
+    } else if (is_word_start(c)) {
+      const std::string_view name = word();
+      if (outside && (name == "func.func" || name == "sdy.mesh")) {
+        p_ = name.data();
+        return;
+      }
+    } else {
+      if (c == '(' || c == '[' || c == '{') ++depth;
+      if (c == ')' || c == ']' || c == '}') {
+        if (outside) return;
+        depth = std::max(depth - 1, 0);
+      }
+      ++p_;
+      if (c == '@' || c == '%' || c == '#') {  // names of anything
+        while (p_ < end_ && is_suffix(*p_)) ++p_;
+      }
+    }
+  }
+}
 void Scanner::skip_location() {
   skip();
   const char* start = p_;

@@ -87,6 +87,8 @@ class Scanner {
   void skip_location();
   /// An opening bracket and all up to the one that closes it. The text between them.
   std::string_view balanced();
+  /// From the item of a module that begins at `at` to the next one, or to the module's end.
+  void skip_item(Offset at);
   /// `#name = …` or `!name = …` at the top of a module.
   void alias();
 

@@ -120,6 +120,7 @@ struct Function {
   bool is_public = true;
   bool is_symbolic = false;  ///< some type in it has an unknown size
   std::size_t text_length = 0;
+  std::string refusal;  ///< where not empty, why nothing below is known; the name may be, too
   Block body;
   std::vector<SpecRef> results;
   std::vector<std::string_view> param_names;  ///< "arg0"
@@ -140,7 +141,9 @@ struct Tree {
   std::unordered_map<std::string_view, std::size_t> function_index;
 };
 
-/// Reads a module. Errors: TL-HLO-001, TL-HLO-002.
-Tree parse_tree(std::string_view text, const std::string& name_for_errors, int first_line);
+/// Reads a module. Errors: TL-HLO-001, TL-HLO-002. With `each`, what is refused is a function with
+/// a refusal instead, and the next one is read.
+Tree parse_tree(std::string_view text, const std::string& name_for_errors, int first_line,
+                bool each = false);
 
 }  // namespace tlaloc::stablehlo

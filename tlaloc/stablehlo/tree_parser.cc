@@ -8,7 +8,8 @@
 
 namespace tlaloc::stablehlo {
 
-Tree parse_tree(std::string_view text, const std::string& name_for_errors, int first_line) {
+Tree parse_tree(std::string_view text, const std::string& name_for_errors, int first_line,
+                bool each) {
   Tree tree;
   if (text.size() >= std::numeric_limits<Offset>::max()) {
     Source({}, name_for_errors, first_line)
@@ -19,13 +20,32 @@ Tree parse_tree(std::string_view text, const std::string& name_for_errors, int f
     tree.source.unsupported(0, "import", "this is MLIR bytecode, not text",
                             "make text of it with tools/stablehlo_text.py");
   }
-  TreeParser(tree).module();
+  TreeParser(tree, each).module();
   return tree;
 }
 
 // ---- modules and functions ----
 
 void TreeParser::module() {
+  if (!each_) return read_module();
+  try {
+    read_module();
+  } catch (const UserError& e) {
+    function_ = {};
+    refused(s_.at(), e);
+  }
+}
+
+void TreeParser::refused(Offset at, const UserError& e) {
+  Function f;
+  f.at = at;
+  f.name = function_;
+  f.refusal = e.what();
+  if (!f.name.empty()) tree_.function_index.emplace(f.name, tree_.functions.size());
+  tree_.functions.push_back(std::move(f));
+}
+
+void TreeParser::read_module() {
   while (s_.peek() == '#' || s_.peek() == '!') s_.alias();
   if (s_.peek() == '"') {
     generic_module();
@@ -88,6 +108,18 @@ void TreeParser::declare(const MeshDeclaration& mesh) {
 
 void TreeParser::module_item() {
   const Offset at = s_.at();
+  if (!each_ || s_.at_end()) return read_item();
+  try {
+    function_ = {};
+    read_item();
+  } catch (const UserError& e) {
+    refused(at, e);
+    s_.skip_item(at);
+  }
+}
+
+void TreeParser::read_item() {
+  const Offset at = s_.at();
   if (s_.accept_word("func.func")) {
     function();
   } else if (s_.accept_word("sdy.mesh")) {
@@ -138,6 +170,7 @@ void TreeParser::begin_function(Offset) {
   types_.clear();
   names_.clear();
   scope_.clear();
+  depth_ = 0;
   s_.unknown_sizes = 0;
 }
 
@@ -191,7 +224,7 @@ void TreeParser::function() {
   } else {
     s_.accept_word("public");
   }
-  f.name = s_.symbol();
+  function_ = f.name = s_.symbol();
   s_.expect("(");
   if (!s_.accept(')')) {
     do {
@@ -236,6 +269,9 @@ void TreeParser::generic_function(Offset at) {
   if (s_.accept("<{")) {
     s_.fields(properties, '}');
     s_.expect(">");
+  }
+  for (const NamedAttribute& p : properties) {
+    if (p.name == "sym_name") function_ = p.value.text;
   }
   s_.expect("(");
   s_.expect("{");

@@ -7,13 +7,19 @@ namespace tlaloc::stablehlo {
 
 class TreeParser {
  public:
-  explicit TreeParser(Tree& tree) : tree_(tree), s_(tree.source, tree.specs) {}
+  /// With `each`, what is wrong with one function doesn't stop the others.
+  TreeParser(Tree& tree, bool each) : tree_(tree), s_(tree.source, tree.specs), each_(each) {}
+  /// The whole text.
   void module();
 
  private:
   // ---- functions ----
   void declare(const MeshDeclaration& mesh);
+  void read_module();
+  void refused(Offset at, const UserError& e);
+  /// A function or a mesh.
   void module_item();
+  void read_item();
   void generic_module();
   void function();
   void generic_function(Offset at);
@@ -79,6 +85,8 @@ class TreeParser {
 
   Tree& tree_;
   Scanner s_;
+  bool each_;
+  std::string_view function_;  // that is read; empty before its name
   int depth_ = 0;
   // Of the function that is read.
   std::vector<SpecRef> types_;

@@ -16,6 +16,7 @@ namespace {
 /// What fails first, or nothing.
 std::optional<std::string> run_checks(const stablehlo::ImportedFunction& f,
                                       runtime::Backend& backend) {
+  if (!f.refusal.empty()) return f.refusal;
   if (f.graph->param_count() > 0) {
     return fmt::format("it takes {} arguments, which a test has none for", f.graph->param_count());
   }
@@ -50,11 +51,15 @@ int check(const CheckArguments& a) {
   for (const std::string& path : a.modules) {
     std::size_t checked = 0;
     const auto unread = failure_of([&]() -> std::optional<std::string> {
-      for (const stablehlo::ImportedModule& m : read_modules(path)) {
+      const std::vector<stablehlo::ImportedModule> modules = read_each_function(path);
+      for (const stablehlo::ImportedModule& m : modules) {
         for (const stablehlo::ImportedFunction& f : m.functions) {
-          if (f.checks.empty() || (!a.function.empty() && f.name != a.function)) continue;
+          // Whether one that is refused checks anything, or has this name, nobody knows.
+          if (f.checks.empty() && f.refusal.empty()) continue;
+          if (!a.function.empty() && !f.name.empty() && f.name != a.function) continue;
           ++checked;
-          report(path + ": " + f.name, failure_of([&] { return run_checks(f, *backend); }));
+          report(f.name.empty() ? path : path + ": " + f.name,
+                 failure_of([&] { return run_checks(f, *backend); }));
         }
       }
       if (checked > 0) return std::nullopt;

@@ -91,7 +91,11 @@ bool is_module(std::string_view start) {
   return text && !start.starts_with("GGUF") && first != start.end() && *first != '{';
 }
 
-std::vector<stablehlo::ImportedModule> read_modules(const std::string& path) {
+namespace {
+
+/// `import` reads StableHLO.
+std::vector<stablehlo::ImportedModule> read_with(decltype(stablehlo::import_stablehlo)& import,
+                                                 const std::string& path) {
   const std::string name = path == "-" ? "<stdin>" : path;
   std::string text = read_file(path);
   if (is_bytecode(text)) {
@@ -103,9 +107,18 @@ std::vector<stablehlo::ImportedModule> read_modules(const std::string& path) {
   }
   std::vector<stablehlo::ImportedModule> r;
   for (const stablehlo::ModuleText& m : stablehlo::split_modules(text)) {
-    r.push_back(stablehlo::import_stablehlo(m.text, name, m.first_line));
+    r.push_back(import(m.text, name, m.first_line));
   }
   return r;
+}
+
+}  // namespace
+
+std::vector<stablehlo::ImportedModule> read_modules(const std::string& path) {
+  return read_with(stablehlo::import_stablehlo, path);
+}
+std::vector<stablehlo::ImportedModule> read_each_function(const std::string& path) {
+  return read_with(stablehlo::import_each_function, path);
 }
 
 stablehlo::ImportedFunction read_function(const ModuleArguments& a) {

@@ -23,6 +23,8 @@ bool is_module(std::string_view start);
 /// module of one function. Errors: as import_stablehlo; UserError TL-TEXT-001 and TL-TEXT-002 for
 /// what is no graph; EnvironmentError TL-FILE-001, and TL-HLO-004 where nothing reads bytecode.
 std::vector<stablehlo::ImportedModule> read_modules(const std::string& path);
+/// The same as import_each_function gives them.
+std::vector<stablehlo::ImportedModule> read_each_function(const std::string& path);
 
 /// One function of the one module in a file, without its checks.
 /// UserError TL-HLO-003 where there is none of that name.

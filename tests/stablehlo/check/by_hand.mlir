@@ -384,3 +384,14 @@ func.func @position_of_nothing() {
   check.expect_eq_const %0#1, dense<0> : tensor<i32>
   return
 }
+// The constant forms as custom calls, and the operation that counts numbers between the two.
+func.func @constant_forms() {
+  %x = stablehlo.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  stablehlo.custom_call @check.expect_eq_const(%x) {value = dense<[1.0, 2.0]> : tensor<2xf32>} : (tensor<2xf32>) -> ()
+  stablehlo.custom_call @check.expect_almost_eq_const(%x) {value = dense<[1.00009, 2.0]> : tensor<2xf32>} : (tensor<2xf32>) -> ()
+  stablehlo.custom_call @check.expect_close_const(%x) {value = dense<[0x3F800003, 0x40000000]> : tensor<2xf32>} : (tensor<2xf32>) -> ()
+  check.expect_close_const %x, dense<[0x3F800003, 0x40000000]> : tensor<2xf32>
+  check.expect_close_const %x, dense<[0x3F800005, 0x40000005]> : tensor<2xf32> {min_ulp_difference = 5 : i64, max_ulp_difference = 5 : i64}
+  "check.expect_close_const"(%x) <{value = dense<[0x3F800003, 0x40000000]> : tensor<2xf32>}> : (tensor<2xf32>) -> ()
+  func.return
+}

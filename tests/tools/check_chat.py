@@ -66,7 +66,8 @@ def check_pipe(folder):
 def check_refusals():
     run(["/nothing"], error="TL-GENERATE-004: tlaloc: there is no command '/nothing'")
     run(["/retry"], error="TL-GENERATE-004: tlaloc: there is no answer yet")
-    run(["/retry"], "--messages", '[{"content": "Hello"}]', error="TL-GENERATE-004: tlaloc: there is no answer yet")
+    run(["/retry"], "--messages", '[{"content": "Hello"}]', error="TL-GENERATE-004: tlaloc: message 1 of --messages has no role")
+    run(["/retry"], "--messages", '[{"role": "user", "content": "Hello"}]', error="TL-GENERATE-004: tlaloc: there is no answer yet")
     run(["/retry"], "--context", 2, "--messages", '[{"role": "assistant", "content": "Hello"}]', error="TL-LLM-004")
     run(["/set temperature hot"], error="'hot' is no value of temperature")
     run(["/set temperature -1"], error="TL-SAMPLE-001")

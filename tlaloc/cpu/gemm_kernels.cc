@@ -47,23 +47,37 @@ HWY_NOINLINE void direct(std::int64_t depth, const T* HWY_RESTRICT a, std::int64
   }
   // Addresses that are a register and a multiple of `row`, not a register each.
   const T* HWY_RESTRICT third[4] = {a, a + 3 * row, a + 6 * row, a + 9 * row};
-  for (std::int64_t k = 0; k < depth; ++k) {
-    V right[kV];
-    HWY_UNROLL(2) for (int v = 0; v < kV; ++v) right[v] = load(b, v);
+  auto multiply = [&](const V* right, std::int64_t next) HWY_ATTR {
     HWY_UNROLL(16) for (int r = 0; r < kR; ++r) {
       const auto left = hn::Set(d, third[r / 3][r % 3 * row]);
       HWY_UNROLL(2) for (int v = 0; v < kV; ++v) {
         sums[r][v] = hn::MulAdd(left, right[v], sums[r][v]);
       }
     }
-    HWY_UNROLL(4) for (auto& t : third) t += step;
+    HWY_UNROLL(4) for (auto& t : third) t += next;
     b += b_row;
+  };
+  const bool whole = columns == kV * kLanes;
+  std::int64_t k = 0;
+  if constexpr (kR == kRows && kV == 2) {  // what most of a product is: with less counting
+    if (whole && step == 1) {
+      HWY_UNROLL(4) for (; k < depth; ++k) {
+        const V right[kV] = {hn::LoadU(d, b), hn::LoadU(d, b + kLanes)};
+        multiply(right, 1);
+      }
+    }
+  }
+  for (; k < depth; ++k) {
+    V right[kV];
+    HWY_UNROLL(2) for (int v = 0; v < kV; ++v) right[v] = load(b, v);
+    multiply(right, step);
   }
   HWY_UNROLL(16) for (int r = 0; r < kR; ++r) {
     HWY_UNROLL(2) for (int v = 0; v < kV; ++v) {
       T* to = c + r * c_row;
       const V sum = add ? hn::Add(load(to, v), sums[r][v]) : sums[r][v];
-      if (v + 1 < kV) {
+      // With AVX2 some processors take many cycles to write a part of a vector.
+      if (v + 1 < kV || whole) {
         hn::StoreU(sum, d, to + v * kLanes);
       } else {
         hn::BlendedStore(sum, mask, d, to + v * kLanes);
@@ -147,11 +161,15 @@ HWY_INLINE void transpose_in_blocks(D d, V* x) {
 }
 #endif
 
-/// As many rows as a vector has lanes, transposed: element k of them becomes x[k].
+/// As many rows as a vector has lanes, transposed: element k of them becomes x[k]. Where there are
+/// fewer than that, the last one stands for those behind it.
 template <class D, class V = hn::Vec<D>, class T = hn::TFromD<D>>
-HWY_INLINE void load_transposed(D d, const T* from, std::int64_t row, V* x) {
+HWY_INLINE void load_transposed(D d, const T* from, std::int64_t row, V* x,
+                                std::int64_t rows = hn::MaxLanes(D())) {
   constexpr int kLanes = hn::MaxLanes(D());
-  HWY_UNROLL(16) for (int i = 0; i < kLanes; ++i) x[i] = hn::LoadU(d, from + i * row);
+  HWY_UNROLL(16) for (int i = 0; i < kLanes; ++i) {
+    x[i] = hn::LoadU(d, from + std::min<std::int64_t>(i, rows - 1) * row);
+  }
 #if HWY_TARGET != HWY_SCALAR
   constexpr int kSide = 16 / sizeof(T), kBlocks = kLanes / kSide;
   if constexpr (kBlocks > 0) {
@@ -260,6 +278,30 @@ HWY_INLINE std::int64_t pack_transposed(D d, std::int64_t r, const T* from, std:
   return r;
 }
 
+/// From more than half as many rows as vectors have lanes, which are all of the tile: what comes
+/// behind those of one k is written again with the next k.
+template <class T>
+HWY_INLINE void pack_tile(const T* from, std::int64_t row, std::int64_t rows, std::int64_t depth,
+                          T* out) {
+  const hn::ScalableTag<T> d;
+  constexpr int kLanes = hn::MaxLanes(hn::ScalableTag<T>());
+  const auto block = [&](std::int64_t k) HWY_ATTR {
+    hn::Vec<decltype(d)> x[kLanes];
+    load_transposed(d, from + k, row, x, rows);
+    // Rows are too short for the processor to see where they go on: so is the next tile asked for.
+    for (std::int64_t i = 0; i < rows; ++i) hwy::Prefetch(from + (rows + i) * row + k);
+    HWY_UNROLL(16) for (int q = 0; q + 1 < kLanes; ++q) hn::StoreU(x[q], d, out + (k + q) * rows);
+    T* const last = out + (k + kLanes - 1) * rows;
+    if (k + kLanes < depth) return hn::StoreU(x[kLanes - 1], d, last);
+    HWY_ALIGN T of_last[kLanes];
+    hn::Store(x[kLanes - 1], d, of_last);
+    std::copy_n(of_last, rows, last);
+  };
+  std::int64_t k = 0;
+  for (; k + kLanes <= depth; k += kLanes) block(k);
+  if (k < depth) block(depth - kLanes);
+}
+
 /// From columns that are contiguous along the rows.
 template <class T>
 HWY_INLINE void pack_copied(const T* from, std::int64_t step, std::int64_t rows, std::int64_t depth,
@@ -269,6 +311,15 @@ HWY_INLINE void pack_copied(const T* from, std::int64_t step, std::int64_t rows,
   const hn::CappedTag<T, 16 / sizeof(T)> few;
   constexpr std::int64_t kLanes = hn::MaxLanes(hn::ScalableTag<T>());
   constexpr std::int64_t kFew = hn::MaxLanes(hn::CappedTag<T, 16 / sizeof(T)>());
+  if (rows == kColumns<T> && rows == width) {  // a whole panel
+    for (std::int64_t k = 0; k < depth; ++k, from += step, out += width) {
+      const auto first = hn::LoadU(d, from), second = hn::LoadU(d, from + kLanes);
+      hn::StoreU(first, d, out);
+      hn::StoreU(second, d, out + kLanes);
+      hwy::Prefetch(from + depth * step);
+    }
+    return;
+  }
   for (std::int64_t k = 0; k < depth; ++k, from += step, out += width) {
     std::int64_t r = 0;
     for (; r + kLanes <= rows; r += kLanes) hn::StoreU(hn::LoadU(d, from + r), d, out + r);
@@ -285,6 +336,10 @@ void pack(const void* from, std::int64_t row, std::int64_t step, std::int64_t ro
   if constexpr (std::is_same_v<S, T>) {
     if (row == 1) return pack_copied(source, step, rows, depth, width, out);
     if (step == 1) {
+      constexpr std::int64_t kLanes = hn::MaxLanes(hn::ScalableTag<T>());
+      if (rows == width && rows < kLanes && 2 * rows > kLanes && depth >= kLanes) {
+        return pack_tile(source, row, rows, depth, out);
+      }
       std::int64_t r =
           pack_transposed(hn::ScalableTag<T>(), 0, source, row, rows, depth, width, out);
       r = pack_transposed(hn::CappedTag<T, 16 / sizeof(T)>(), r, source, row, rows, depth, width,

@@ -149,7 +149,8 @@ TYPED_TEST_SUITE(GemmOf, Floats);
 TYPED_TEST(GemmOf, HasTheStatedBitsForAnyShapeAndLayout) {
   on_each_target([](bool once) {
     std::mt19937_64 random(1);
-    const Size sizes[] = {1, 2, 3, 4, 5, 7, 8, 9, 12, 13, 16, 17, 31, 33, 64, 67, 130, 300};
+    const Size sizes[] = {1,  2,  3,  4,  5,  7,  8,  9,   12,  13,
+                          16, 17, 31, 33, 64, 67, 98, 130, 194, 300};
     const Size depths[] = {1, 2, 3, 5, 8, 17, 64, 255, 511, 512, 513, 1100};
     auto any = [&](const auto& list) { return list[random() % std::size(list)]; };
     for (int trial = 0; trial < 80; ++trial) {

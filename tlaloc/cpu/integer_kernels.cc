@@ -214,7 +214,8 @@ HWY_NOINLINE void run(std::int64_t blocks, const std::int32_t* HWY_RESTRICT a,
                       const std::byte* HWY_RESTRICT b, std::int64_t stride, float* HWY_RESTRICT c,
                       std::int64_t row, std::int64_t apart) {
   Sums<float, kR, kP> sums;
-  sums.clear(c, row, apart);
+  sums.clear();
+  sums.prefetch(c, row, apart);
   constexpr std::int32_t kOffset = Products<Q, kR, kDots>::kOffset;
   for (; blocks > 0; --blocks, a += kWords * kR, b += Q::kBytes) {
     const auto* const scales = reinterpret_cast<const float*>(a + 8 * kR);

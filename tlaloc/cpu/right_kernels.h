@@ -26,6 +26,13 @@ struct RightKernels {
 /// For any packing but f32 and f64.
 const RightKernels& right_kernels(Packing packing);
 
+// Where they are; each compiled by itself, as that takes long. nullptr for other packings.
+const RightKernels* right_halves(Packing packing);  ///< f16, bf16
+const RightKernels* right_bytes(Packing packing);   ///< q8_0, q8_32 and the tables of bytes
+const RightKernels* right_fours(Packing packing);   ///< q4_0, q4_1
+const RightKernels* right_fives(Packing packing);   ///< q5_0, q5_1
+const RightKernels* right_cut(Packing packing);     ///< blocks of 256
+
 /// What 32 elements of a column take in such a panel.
 struct BlockLayout {
   std::int64_t scale = 2;  ///< bytes, as of a least value

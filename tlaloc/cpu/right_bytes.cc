@@ -1,0 +1,40 @@
+#include "tlaloc/cpu/right_kernels.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "tlaloc/cpu/right_bytes.cc"
+#include <hwy/foreach_target.h>
+//
+#include <hwy/highway.h>
+
+#include "tlaloc/cpu/right_tile-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tlaloc::cpu::HWY_NAMESPACE {
+
+const RightKernels* right_bytes_here(Packing packing) {
+  switch (packing) {
+    case Packing::q8_0:
+      return block_kernels<Packing::q8_0>();
+    case Packing::q8_32:
+    case Packing::iq4_nl:
+    case Packing::iq4_xs:
+      return block_kernels<Packing::q8_32>();
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace tlaloc::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tlaloc::cpu {
+
+HWY_EXPORT(right_bytes_here);
+
+const RightKernels* right_bytes(Packing packing) {
+  return HWY_DYNAMIC_DISPATCH(right_bytes_here)(packing);
+}
+
+}  // namespace tlaloc::cpu
+#endif  // HWY_ONCE

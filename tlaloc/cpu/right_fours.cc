@@ -1,0 +1,38 @@
+#include "tlaloc/cpu/right_kernels.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "tlaloc/cpu/right_fours.cc"
+#include <hwy/foreach_target.h>
+//
+#include <hwy/highway.h>
+
+#include "tlaloc/cpu/right_tile-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tlaloc::cpu::HWY_NAMESPACE {
+
+const RightKernels* right_fours_here(Packing packing) {
+  switch (packing) {
+    case Packing::q4_0:
+      return block_kernels<Packing::q4_0>();
+    case Packing::q4_1:
+      return block_kernels<Packing::q4_1>();
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace tlaloc::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tlaloc::cpu {
+
+HWY_EXPORT(right_fours_here);
+
+const RightKernels* right_fours(Packing packing) {
+  return HWY_DYNAMIC_DISPATCH(right_fours_here)(packing);
+}
+
+}  // namespace tlaloc::cpu
+#endif  // HWY_ONCE

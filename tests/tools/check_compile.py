@@ -98,6 +98,10 @@ def main():
             if run.returncode == 0 or options[0] not in run.stderr:
                 print(f"options that do not go together: {run}")
                 return 1
+        help = subprocess.run([command, "compile", "--help"], stdout=subprocess.PIPE, text=True).stdout
+        if help.count("not with --for") != 3 or "with --for, where the" not in help:
+            print(f"what goes with --for is not said: {help}")
+            return 1
         run = subprocess.run([command, "compile", "layer.txt"], cwd=folder, stderr=subprocess.PIPE, text=True)
         if run.returncode == 0 or "--object" not in run.stderr:
             print(f"no object: {run.returncode} {run.stderr}")

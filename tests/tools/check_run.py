@@ -170,6 +170,8 @@ def check_inputs(tlaloc, module):
         (("--input", "x.npy", "--input", "[1, 2]"), "TL-SHAPE-002"),
         (("--input", "gone.npy", "--rest", "1"), "TL-FILE-001"),
         (("--input", "x.npy", "--rest", "1", "--expect", "[1, 2]"), "TL-SHAPE-002: tlaloc: [1, 2] is f32[2]"),
+        (("--input", "x.npy", "--rest", "1", "--expect", "random"), "TL-INPUT-001: tlaloc: 'random' is no result to expect: what a function "
+         "gives is not random; give file.npy or a literal; --output FILE.npy of a run on interp writes one"),
         (("--input", "x.npy", "--rest", "1", "--expect", "1", "--expect", "1", "--expect", "1"), "TL-ARITY-001: tlaloc: 3 times --expect"),
         (("--backend", "gpu", "--input", "x.npy", "--rest", "1"), "TL-BACKEND-002: tlaloc: there is no back end 'gpu'"),
         (("--function", "f", "--rest", "1"), "TL-HLO-003"),
@@ -301,6 +303,7 @@ def check_doctor(tlaloc, plugins):
     expect(code == 0, f"doctor: {err}")
     report = json.loads(out)
     expect(report["cpu"]["threads"] >= 1 and report["codegen"]["code"], f"doctor: {out}")
+    expect(all(report["backends"][name] for name in ("interp", "cpu")), f"what the own back ends lack: {out}")
     if os.path.isdir(plugins):
         found = {p["name"]: p for p in report["pjrt"]["plugins"]}
         expect({"xla_cpu_pjrt", "lammps_jax_pjrt_cpu"} <= set(found), f"plugins: {list(found)}")
@@ -319,6 +322,9 @@ def check_doctor(tlaloc, plugins):
     broken = tlaloc.file("broken_pjrt.so", b"no library")
     code, out, err = tlaloc("doctor", TLALOC_PJRT_PLUGIN=broken)
     expect(code == 0 and "TL-PJRT-002" in out and "iree" in out, f"a plugin that does not load: {out}{err}")
+    for line in (f"looked in     {broken}", "interp lacks  it does not tell how it runs a program (tlaloc explain)",
+                 "cpu lacks     it does not stop at the first NaN; interp does"):
+        expect(line + "\n" in out, f"doctor lacks {line!r}: {out}{err}")
     tlaloc.fails("TL-PJRT-001", "run", "-", "--backend", "pjrt:gone", stdin="graph @f {} () -> () {\n  return\n}\n")
 
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 
 #include "tlaloc/base/environment.h"
@@ -13,14 +14,31 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Of a Python package, by the folder that installers leave beside it: NAME-VERSION.dist-info.
+std::string version_of(const fs::path& packages, const std::string& package) {
+  constexpr std::string_view kEnd = ".dist-info";
+  for (const fs::path& p : folder_entries(packages)) {
+    const std::string name = p.filename().string();
+    if (name.starts_with(package + "-") && name.ends_with(kEnd)) {
+      return name.substr(package.size() + 1, name.size() - package.size() - 1 - kEnd.size());
+    }
+  }
+  return "";
+}
+
 void look_in(const fs::path& packages, Installation& found) {
   found.places.push_back(packages.string());
-  const auto take = [&](const fs::path& file, std::string& into) {
+  const auto take = [&](const fs::path& file, const char* package, std::string& into,
+                        std::string& version) {
     std::error_code error;
-    if (into.empty() && fs::exists(packages / file, error)) into = (packages / file).string();
+    if (!into.empty() || !fs::exists(packages / file, error)) return;
+    into = (packages / file).string();
+    version = version_of(packages, package);
   };
-  take("iree/compiler/_mlir_libs/libIREECompiler.so", found.compiler);
-  take("iree/_runtime_libs/iree-run-module", found.runner);
+  take("iree/compiler/_mlir_libs/libIREECompiler.so", "iree_base_compiler", found.compiler,
+       found.compiler_version);
+  take("iree/_runtime_libs/iree-run-module", "iree_base_runtime", found.runner,
+       found.runner_version);
 }
 
 }  // namespace

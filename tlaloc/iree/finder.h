@@ -7,8 +7,10 @@
 namespace tlaloc::iree {
 
 struct Installation {
-  std::string compiler;             ///< libIREECompiler.so; empty where none was found
-  std::string runner;               ///< iree-run-module; likewise
+  std::string compiler;  ///< libIREECompiler.so; empty where none was found
+  std::string runner;    ///< iree-run-module; likewise
+  /// Of their packages; empty where nothing says it.
+  std::string compiler_version, runner_version;
   std::vector<std::string> places;  ///< where the search looked
   bool complete() const { return !compiler.empty() && !runner.empty(); }
 };

@@ -15,6 +15,7 @@
 #include "tlaloc/cache/settings.h"
 #include "tlaloc/cpu/cpu_backend.h"
 #include "tlaloc/cpu/gang.h"
+#include "tlaloc/cpu/loop.h"
 #include "tlaloc/cpu/processors.h"
 #include "tlaloc/ir/builder.h"
 #include "tlaloc/iree/finder.h"
@@ -82,8 +83,21 @@ json::object cache_report() {
 json::object iree_report() {
   const iree::Installation found = iree::find_iree();
   return {{"compiler", found.compiler},
+          {"compiler_version", found.compiler_version},
           {"runner", found.runner},
+          {"runner_version", found.runner_version},
           {"places", json::array(found.places.begin(), found.places.end())}};
+}
+
+/// What the back ends that are always there lack, as `lacks` of a plugin.
+json::object own_backends_report() {
+  const char* one_device = "one device does the work of all that a mesh has";
+  return {{"interp",
+           json::array{"it is the reference: it compiles nothing, and uses one thread",
+                       "it does not tell how it runs a program (tlaloc explain)", one_device}},
+          {"cpu", json::array{"it does not stop at the first NaN; interp does",
+                              fmt::format("loops have at most {} axes", cpu::Loop::kMaxRank),
+                              one_device}}};
 }
 
 json::value probe(const std::string& path) {
@@ -107,6 +121,11 @@ std::string text(const json::value& v) {
   return v.is_string() ? plain(std::string_view(v.get_string())) : json::serialize(v);
 }
 
+std::string with_version(const std::string& file, const json::value& version) {
+  const std::string v = text(version);
+  return fmt::format("{}, {}", v.empty() ? "of an unknown version" : v, file);
+}
+
 /// How many devices there are of each kind.
 std::map<std::string, int> kinds(const json::array& devices) {
   std::map<std::string, int> r;
@@ -125,6 +144,11 @@ void print(const json::object& r) {
   print_line("programs", text(code.at("code")) + (code.at("reason").get_string().empty()
                                                       ? ", LLVM " + text(code.at("llvm"))
                                                       : ": " + text(code.at("reason"))));
+  for (const auto& [name, lacks] : r.at("backends").get_object()) {
+    for (const json::value& value : lacks.get_array()) {
+      print_line(fmt::format("{} lacks", std::string_view(name)), text(value));
+    }
+  }
   const json::object& cache = r.at("cache").get_object();
   print_line("cache", cache.at("folder").is_null()
                           ? "none: " + text(cache.at("reason"))
@@ -161,9 +185,13 @@ void print(const json::object& r) {
   print_line("iree", compiler.empty() && runner.empty()
                          ? "none: name a virtual environment in TLALOC_IREE, or ./setup --iree"
                      : compiler.empty() ? "no compiler (iree-base-compiler)"
-                                        : compiler);
+                                        : with_version(compiler, iree.at("compiler_version")));
   if (!compiler.empty() || !runner.empty()) {
-    print_line("  runner", runner.empty() ? "none (iree-base-runtime)" : runner);
+    print_line("  runner", runner.empty() ? "none (iree-base-runtime)"
+                                          : with_version(runner, iree.at("runner_version")));
+  }
+  for (const json::value& place : iree.at("places").get_array()) {
+    print_line("  looked in", text(place));
   }
 }
 
@@ -174,9 +202,13 @@ void doctor(const DoctorArguments& a) {
     std::cout << json::serialize(probe_here(a.plugin)) << "\n";
     return;
   }
-  const json::object report{{"version", TLALOC_VERSION},   {"cpu", cpu_report()},
-                            {"codegen", codegen_report()}, {"cache", cache_report()},
-                            {"pjrt", plugins_report()},    {"iree", iree_report()}};
+  const json::object report{{"version", TLALOC_VERSION},
+                            {"cpu", cpu_report()},
+                            {"codegen", codegen_report()},
+                            {"cache", cache_report()},
+                            {"backends", own_backends_report()},
+                            {"pjrt", plugins_report()},
+                            {"iree", iree_report()}};
   if (a.json) {
     std::cout << json::serialize(report) << "\n";
   } else {

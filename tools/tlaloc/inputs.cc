@@ -232,6 +232,10 @@ std::vector<HostArray> make_inputs(const ir::Graph& g, const InputTexts& texts,
 }
 
 HostArray make_array(const std::string& text, DType dtype, const Extents& extents) {
+  if (random_range(text)) {
+    refuse("'" + text + "' is no result to expect: what a function gives is not random",
+           "give file.npy or a literal; --output FILE.npy of a run on interp writes one");
+  }
   HostArray a = is_file(text) ? io::read_npy(text) : parse_literal(text, dtype);
   if (a.rank() == 0 && !extents.empty() && !is_file(text)) a = filled(a, extents);
   if (a.dtype() != dtype || a.extents() != extents) {

@@ -66,16 +66,21 @@ void add_compile(CLI::App& app, CompileArguments& a) {
       "for a device that is not here, and says what it would take there");
   command->add_option("module", a.module, kModule)->required();
   command->add_option("-o,--object", a.object,
-                      "the object file, or NAME.so; of a device, its program");
+                      "the object file, or NAME.so, which is needed; with --for, where the "
+                      "device's program goes, which may be left out");
   CLI::Option* target = command->add_option(
       "--for", a.target, "a device: tpu-v5e, cuda-sm90, ...; needs its plugin (./setup --aot)");
   command->add_option("--dim", a.dims, "a size, such as n=128; of a device's program")
       ->allow_extra_args(false)
       ->needs(target);
-  command->add_option("--header", a.header, "the C header")->excludes(target);
-  command->add_option("--function", a.function, "the function's name; without it, the graph's")
+  command->add_option("--header", a.header, "the C header; not with --for")->excludes(target);
+  command
+      ->add_option("--function", a.function,
+                   "what C calls it; without it, the graph's name; not with --for")
       ->excludes(target);
-  command->add_option("--cpu", a.cpu, "what to compile for: native, x86-64-v3, znver4, ...")
+  command
+      ->add_option("--cpu", a.cpu,
+                   "what to compile for: native, x86-64-v3, znver4, ...; not with --for")
       ->capture_default_str()
       ->excludes(target);
   command->callback([&] {

@@ -23,7 +23,7 @@ std::string count_text(std::int64_t n) {
                            : fmt::format("{:.2f} B", value / 1e9);
 }
 void print_line(const std::string& label, const std::string& text) {
-  fmt::print(std::cout, "{:<14}{}\n", label, text);
+  fmt::print(std::cout, "{:<13} {}\n", label, text);
 }
 
 }  // namespace tlaloc::command

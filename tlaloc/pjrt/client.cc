@@ -194,7 +194,8 @@ std::vector<Program::Outputs> Program::run_on_all(
 
 // ---- client ----
 
-const Client& Client::get(const Plugin& plugin, const CreateOptions& options) {
+const Client& Client::get(const Plugin& plugin, const CreateOptions& given) {
+  const CreateOptions options = with_defaults(plugin.path(), given);
   static std::mutex mutex;
   static auto* clients =
       new std::map<std::pair<const Plugin*, CreateOptions>, std::unique_ptr<Client>>;

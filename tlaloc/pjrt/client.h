@@ -114,7 +114,7 @@ class Program {
 /// Lives until the process ends. Safe to use from any thread.
 class Client {
  public:
-  /// The client of that plugin and those options, made on first use. PluginError.
+  /// The client of that plugin and those options, with_defaults, made on first use. PluginError.
   static const Client& get(const Plugin& plugin, const CreateOptions& options = {});
 
   const Plugin& plugin() const { return plugin_; }

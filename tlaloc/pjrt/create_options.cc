@@ -1,5 +1,8 @@
 #include "tlaloc/pjrt/create_options.h"
 
+#include <filesystem>
+#include <utility>
+
 namespace tlaloc::plugins {
 namespace {
 
@@ -27,7 +30,22 @@ c::NamedValue named(const CreateOptions::value_type& option) {
   return v;
 }
 
+/// "…/jax_plugins/xla_cuda13/xla_cuda_plugin.so", by the file and the folder that holds it.
+bool is_for_gpus(const std::filesystem::path& plugin) {
+  for (const std::filesystem::path& p : {plugin.filename(), plugin.parent_path().filename()}) {
+    for (const char* word : {"cuda", "rocm", "gpu"}) {
+      if (p.string().find(word) != std::string::npos) return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
+
+CreateOptions with_defaults(std::string_view plugin, CreateOptions given) {
+  if (is_for_gpus(plugin)) given.emplace("preallocate", false);
+  return given;
+}
 
 std::vector<c::NamedValue> named_values(const CreateOptions& options) {
   std::vector<c::NamedValue> values;

@@ -27,6 +27,7 @@ void add_collectives(RaiseTable& t);
 void add_mesh(RaiseTable& t);
 void add_custom_call(RaiseTable& t);
 ir::Vals dynamic_reduce_window(const Site& s);
+ir::Vals shape_assertion(const Site& s);
 /// By the targets of custom calls.
 void add_lapack(RaiseTable& t);
 

@@ -20,43 +20,6 @@ Vals threefry(const Site& s) {
   return {y0, y1};
 }
 
-// ---- assertions ----
-
-/// a <= b or a == b of sizes, from the comparison that the assertion reads.
-Vals shape_assertion(const Site& s) {
-  if (s.count() == 0) s.fail("expected operands");
-  const Operation* c = s.scope().function.definitions[s.op().operands[0]];
-  std::string what = "shape_assertion";
-  if (const Attribute* message = s.op().find("error_message")) {
-    what = std::string(message->text.substr(0, 200));
-  }
-  if (!c || c->name != "stablehlo.compare" || !s.operand_type(0)->extents.empty()) {
-    s.unsupported("it asserts something else than a comparison of sizes");
-  }
-  const Site comparison(s.importer(), s.scope(), *c);
-  comparison.expect_operands(2);
-  const ir::Dim a = comparison.sizes(0).front(), b = comparison.sizes(1).front();
-  const std::string_view direction = comparison.word({"comparison_direction"}, "");
-  using Kind = ir::Constraint::Kind;
-  auto require = [&](Kind kind, ir::Dim x, ir::Dim y) {
-    ir::Builder::current().require({kind, x, y, what, s.importer().source().place(s.op().at)});
-  };
-  if (direction == "EQ") {
-    require(Kind::equal, a, b);
-  } else if (direction == "GE") {
-    require(Kind::less_equal, b, a);
-  } else if (direction == "LE") {
-    require(Kind::less_equal, a, b);
-  } else if (direction == "GT") {
-    require(Kind::less_equal, b + 1, a);
-  } else if (direction == "LT") {
-    require(Kind::less_equal, a + 1, b);
-  } else {
-    s.unsupported("it asserts that sizes differ");
-  }
-  return {};
-}
-
 // ---- checks ----
 
 double number(const Site& s, std::string_view name, double otherwise) {

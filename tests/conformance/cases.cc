@@ -190,7 +190,8 @@ std::vector<const Row*> all_rows() {
 
 // ---- comparison ----
 
-std::string difference(const HostArray& expected, const HostArray& got, double ulps) {
+std::string difference(const HostArray& expected, const HostArray& got, double ulps,
+                       double narrow_ulps) {
   if (expected.dtype() != got.dtype() || expected.extents() != got.extents()) {
     return "expected " + shape_label(expected.dtype(), expected.extents()) + ", got " +
            shape_label(got.dtype(), got.extents());
@@ -203,7 +204,7 @@ std::string difference(const HostArray& expected, const HostArray& got, double u
       bool same = false;
       double off = 0;
       if constexpr (std::is_floating_point_v<C>) {
-        const double allowed = ulps > 0 && sizeof(T) == 2 ? 1 : ulps;
+        const double allowed = ulps > 0 && sizeof(T) == 2 ? narrow_ulps : ulps;
         // Subtracted as integers: a double would lose the last places of 64-bit floats.
         const std::int64_t a = ordered(want[i]), b = ordered(have[i]);
         off = static_cast<double>(static_cast<std::uint64_t>(std::max(a, b)) -

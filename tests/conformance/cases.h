@@ -55,6 +55,7 @@ struct Case {
   std::vector<HostArray> inputs;
   DimValues dims;
   double ulps = 0;
+  double narrow_ulps = 1;  ///< of floats of 16 bits, where `ulps` is not zero
 };
 
 /// What a generator draws from and adds to.
@@ -112,6 +113,7 @@ std::span<const Row> region_rows();
 std::vector<const Row*> all_rows();
 
 /// The first difference between what was expected and what came; empty if there is none.
-std::string difference(const HostArray& expected, const HostArray& got, double ulps);
+std::string difference(const HostArray& expected, const HostArray& got, double ulps,
+                       double narrow_ulps = 1);
 
 }  // namespace tlaloc::runtime::conformance

@@ -128,6 +128,9 @@ class Check {
     }
     c.name += kModeNames[static_cast<int>(mode)];
     if (const auto own = options_.ulps.find(op); own != options_.ulps.end()) c.ulps = own->second;
+    if (const auto own = options_.narrow_ulps.find(op); own != options_.narrow_ulps.end()) {
+      c.narrow_ulps = own->second;
+    }
     if (!options_.denormals) {
       for (HostArray& a : c.inputs) a = without_denormals(std::move(a));
     }
@@ -198,7 +201,7 @@ class Check {
         have = without_denormals(std::move(have));
       }
       r.elements += want.size();
-      const std::string d = difference(want, have, options_.exact ? 0 : c.ulps);
+      const std::string d = difference(want, have, options_.exact ? 0 : c.ulps, c.narrow_ulps);
       if (!d.empty()) return fail(r, c.name, "result " + std::to_string(k) + ", " + d);
     }
     for (std::size_t k = 0; k < inputs.size(); ++k) {

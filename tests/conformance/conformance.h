@@ -25,7 +25,8 @@ struct Options {
   bool denormals = true;
   /// Tolerances instead of those of the cases, by op.
   std::map<std::string, double> ulps;
-  CompileOptions compile;  ///< of the subject
+  std::map<std::string, double> narrow_ulps;  ///< the same for floats of 16 bits
+  CompileOptions compile;                     ///< of the subject
 };
 
 struct Failure {

@@ -31,7 +31,8 @@ TEST(Conformance, PjrtAgreesWithTheInterpreter) {
                              .every = every ? std::atoi(every) : 29,
                              .batch = 64,
                              .denormals = false,  // XLA's CPU takes them for zeros
-                             .ulps = plugins::kUlps});
+                             .ulps = plugins::kUlps,
+                             .narrow_ulps = plugins::kNarrowUlps});
   EXPECT_TRUE(report.passed()) << report.text();
   EXPECT_GT(report.cases(), op || every ? 0 : 900);
   // What can't be said in StableHLO, by name.

@@ -59,6 +59,10 @@ std::string limits_of(const char* name) {
     s += "- `" + op + "` in f32 may be " + std::to_string(static_cast<int>(ulps)) +
          " units in the last place off;\n";
   }
+  for (const auto& [op, ulps] : kNarrowUlps) {
+    s += "- `" + op + "` in f16 and bf16 may be " + std::to_string(static_cast<int>(ulps)) +
+         " units in the last place off;\n";
+  }
   if (!program->costs()) s += "- it does not count operations (`Program::costs`);\n";
   if (!program->memory())
     s += "- it does not tell what memory a program takes (`Program::memory`);\n";

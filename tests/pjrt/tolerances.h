@@ -13,4 +13,7 @@ inline const std::map<std::string, double> kUlps{{"cbrt", 16},           {"cosh"
                                                  {"dot_general", 1},     {"erfc", 72},
                                                  {"quant_matmul", 4096}, {"sinh", 8}};
 
+/// The same for f16 and bf16, of which others are off by one at most.
+inline const std::map<std::string, double> kNarrowUlps{{"cbrt", 2}};
+
 }  // namespace tlaloc::plugins

@@ -95,8 +95,7 @@ void require(const Site& s, Condition& condition, ValueIndex v, const std::strin
     ir::Builder::current().require({kind, a, b, what, s.importer().source().place(s.op().at)});
   };
   const Operation* op = condition.definition(v);
-  if (op && op->name == "stablehlo.and" && op->operands.size() == 2 &&
-      condition.take()) {
+  if (op && op->name == "stablehlo.and" && op->operands.size() == 2 && condition.take()) {
     for (ValueIndex operand : op->operands) require(s, condition, operand, what);
     return;
   }

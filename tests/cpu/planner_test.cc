@@ -176,6 +176,68 @@ TEST(Planner, AProductThatIsTransposedIsWrittenThatWay) {
   expect_interpreters(g, {a, b});
 }
 
+/// As gradients of slices are added up. Places are clamped.
+TEST(Planner, WhatIsAddedToASliceIsAddedWhereThatLies) {
+  enum class Added { other, operand, own_result };
+  struct Case {
+    std::int64_t row, column;
+    bool behind;
+    Added added;
+  };
+  for (const Case c : {Case{0, 0, true, Added::other}, Case{1, 2, true, Added::other},
+                       Case{-5, 1, false, Added::other}, Case{9, 9, false, Added::other},
+                       Case{1, 1, true, Added::operand}, Case{1, 1, false, Added::own_result}}) {
+    const GraphRef g = graph_of({f64({4, 5}), f64({3, 3})}, [&](const Vals& p) -> Vals {
+      const Val x = ops::sqrt(p[0]);
+      const Val starts[] = {ops::constant(HostArray::scalar(c.row)),
+                            ops::constant(HostArray::scalar(c.column))};
+      const Dim sizes[] = {3, 3};
+      const Val there = ops::dynamic_slice(x, starts, sizes);
+      Val y = p[1] * p[1];
+      const Dim zero[] = {0, 0}, three[] = {3, 3}, one[] = {1, 1};
+      // What is read of the operand elsewhere, before it changes.
+      if (c.added == Added::operand) y = y * ops::slice(x, zero, three, one);
+      // The slice itself has another reader: it is one of several then.
+      if (c.added == Added::own_result) y = y * ops::sqrt(there);
+      return {ops::dynamic_update_slice(x, c.behind ? there + y : y + there, starts)};
+    });
+    HostArray a(DType::f64, {4, 5}), b(DType::f64, {3, 3});
+    for (std::size_t i = 0; i < 20; ++i) a.as_mutable<double>()[i] = static_cast<double>(i) / 9;
+    for (std::size_t i = 0; i < 9; ++i) b.as_mutable<double>()[i] = static_cast<double>(i) - 4;
+    expect_interpreters(g, {a, b});
+    const auto plan = cpu::plan(g);
+    std::size_t steps = 0;
+    for (const cpu::Instruction& i : plan->code) steps += i.code == cpu::Code::step;
+    // One more than for the root, where the sum is found.
+    EXPECT_EQ(steps == 2, c.added == Added::other) << c.row << " " << steps;
+  }
+}
+
+/// Several readers, which one loop computes with the value.
+TEST(Planner, WhatOnlyItsOwnLoopReadsIsNotWritten) {
+  const GraphRef g = graph_of({f64({64}), f64({64})}, [](const Vals& p) -> Vals {
+    const Val y = ops::sqrt(p[0]);
+    return {y + p[1], y * p[1]};
+  });
+  const auto plan = cpu::plan(g);
+  ASSERT_EQ(plan->steps.size(), 1U);
+  EXPECT_EQ(plan->steps[0].written().size(), 2U);
+  HostArray a(DType::f64, {64}), b(DType::f64, {64});
+  for (std::size_t i = 0; i < 64; ++i) {
+    a.as_mutable<double>()[i] = static_cast<double>(i) / 70;
+    b.as_mutable<double>()[i] = static_cast<double>(i % 5);
+  }
+  const auto want = interp::run(*g, {a, b});
+  for (bool once : {true, false}) {
+    std::vector<runtime::Buffer> inputs{runtime::Buffer(a), runtime::Buffer(b)};
+    const auto got =
+        cpu::cpu_backend().compile(g, {.run_once = once})->run(std::move(inputs)).outputs;
+    for (std::size_t k = 0; k < 2; ++k) {
+      EXPECT_EQ(to_string(got[k].to_host()), to_string(want[k])) << once << " " << k;
+    }
+  }
+}
+
 TEST(Planner, EmptyArraysMayHaveAnySizesElse) {
   const std::int64_t large = std::int64_t{1} << 40;
   const GraphRef g =

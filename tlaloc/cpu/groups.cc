@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <utility>
 
 #include "tlaloc/cpu/tiles.h"
 #include "tlaloc/ops/rows.h"
+#include "tlaloc/ops/slice.h"
 
 namespace tlaloc::cpu {
 namespace {
@@ -41,6 +44,36 @@ bool moves_in_loops(const ir::Node& n) {
     default:
       return false;
   }
+}
+
+bool is(const ir::Node& n, OpId op) { return static_cast<OpId>(n.op().id) == op; }
+
+/// Of an update of x: the slice of x at the same place, of which and a value the update is the sum.
+std::optional<std::pair<Groups::Added, std::uint32_t>> find_added(
+    const ir::Graph& g, const ir::Node& n, const std::vector<std::uint32_t>& reading_nodes) {
+  auto only_here = [&](ir::ValueId v, OpId op) -> std::optional<ir::Node> {
+    if (g.is_param(v) || reading_nodes[v] != 1 || g.type(v).encoding()) return std::nullopt;
+    const ir::Node p = g.node(g.producer(v));
+    return is(p, op) ? std::optional(p) : std::nullopt;
+  };
+  if (!is(n, OpId::DynamicUpdateSlice)) return std::nullopt;
+  const auto sum = only_here(n.operand(1), OpId::Add);
+  if (!sum || sum->operand(0) == sum->operand(1)) return std::nullopt;
+  for (const std::size_t k : {std::size_t{0}, std::size_t{1}}) {
+    const auto part = only_here(sum->operand(k), OpId::DynamicSlice);
+    if (!part || part->operand(0) != n.operand(0)) continue;
+    const auto places = n.operands().subspan(2);
+    const bool known = std::ranges::all_of(places, [&](ir::ValueId v) {
+      return !g.is_param(v) && is(g.node(g.producer(v)), OpId::Constant);
+    });
+    if (!known || !std::ranges::equal(part->operands().subspan(1), places) ||
+        part->as<ops::DynamicSliceAttrs>().batch_axes != 0 ||
+        n.as<ops::DynamicUpdateSliceAttrs>().batch_axes != 0) {
+      continue;
+    }
+    return std::pair(Groups::Added{sum->operand(1 - k), k == 0, sum->index()}, part->index());
+  }
+  return std::nullopt;
 }
 
 /// Values that nothing reads but scans, row by row.
@@ -219,6 +252,8 @@ Groups find_groups(const ir::Graph& g) {
   Groups r{.classes = std::vector<NodeClass>(count),
            .root = std::vector<std::uint32_t>(count),
            .turned = {},
+           .added = {},
+           .absorbed = std::vector<bool>(count),
            .by_rows = find_by_rows(g)};
   std::vector<std::uint32_t> reader(g.value_count(), kNobody);  // the one group that reads it
   std::vector<std::uint32_t> members(count);
@@ -237,6 +272,18 @@ Groups find_groups(const ir::Graph& g) {
   for (std::uint32_t i = count; i-- > 0;) {
     const ir::Node n = g.node(i);
     const NodeClass k = r.classes[i] = class_of(g, n);
+    if (r.absorbed[i]) {
+      r.root[i] = i;
+      continue;  // who absorbs it reads what it reads
+    }
+    if (const auto found = find_added(g, n, reading_nodes)) {
+      r.added.emplace(i, found->first);
+      r.absorbed[found->first.addition] = r.absorbed[found->second] = true;
+      r.root[i] = i;
+      for (ir::ValueId v : n.operands()) read_by(v, kSeveral);
+      read_by(found->first.value, i);
+      continue;
+    }
     const bool joins = k == NodeClass::elementwise || k == NodeClass::moved;
     const std::uint32_t one = joins ? reader[n.result()] : kSeveral;
     const bool inside = one != kNobody && one != kSeveral && members[one] < kMaxGroup;

@@ -24,6 +24,15 @@ struct Groups {
   std::vector<std::uint32_t> root;
   /// Values that nothing reads but one transpose, and that.
   std::unordered_map<ir::ValueId, std::uint32_t> turned;
+  /// Updates at known places with what lies there and a value added to it, as gradients of slices
+  /// are added up: the addition and the slice before it, which nothing else reads.
+  struct Added {
+    ir::ValueId value;       ///< what is added
+    bool behind;             ///< it is the addition's second operand
+    std::uint32_t addition;  ///< node
+  };
+  std::unordered_map<std::uint32_t, Added> added;
+  std::vector<bool> absorbed;  ///< by node: whether it is a part of such an update
   /// By value: whether nothing reads it but scans, row by row.
   std::vector<bool> by_rows;
 };

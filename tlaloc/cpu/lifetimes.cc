@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <unordered_map>
 
 #include "tlaloc/base/error.h"
+#include "tlaloc/cpu/loop.h"
 
 namespace tlaloc::cpu {
 namespace {
@@ -31,6 +33,7 @@ class Merger {
   }
 
   void run() {
+    drop_unread_outputs();
     // Moves at the end of a loop before copies in it, outer loops before inner ones: what is merged
     // into a carry first can be updated in it.
     std::vector<std::uint32_t> copies = e_.copies;
@@ -122,6 +125,29 @@ class Merger {
   StorageId find(StorageId s) {
     while (to_[s] != s) s = to_[s] = to_[to_[s]];
     return s;
+  }
+
+  /// What a loop computes for results of its own, since others joined it, and nobody else reads,
+  /// stays in its registers.
+  void drop_unread_outputs() {
+    for (std::uint32_t i = 0; i < p_.code.size(); ++i) {
+      if (p_.code[i].code != Code::step) continue;
+      Step& step = p_.steps[p_.code[i].index];
+      if (step.run != run_loop || step.written().size() < 2) continue;
+      auto loop = std::make_shared<Loop>(*static_cast<const Loop*>(step.data.get()));
+      for (std::size_t k = loop->outputs.size(); k-- > 0 && loop->outputs.size() > 1;) {
+        const std::uint16_t array = loop->outputs[k].array;
+        const StorageId s = step.storages[array];
+        const bool unread = p_.storages[s].kind == Storage::Kind::planned &&
+                            accesses_[s].size() == 1 && std::ranges::count(step.storages, s) == 1;
+        if (!unread) continue;
+        accesses_[s].clear();
+        step.storages.erase(step.storages.begin() + array);
+        loop->outputs.erase(loop->outputs.begin() + static_cast<std::ptrdiff_t>(k));
+        for (Loop::Output& o : loop->outputs) o.array -= o.array > array ? 1 : 0;
+      }
+      step.data = std::move(loop);
+    }
   }
 
   /// The step at `at` is V -> S, and may run in place. They can be one piece of memory if all that

@@ -158,6 +158,7 @@ void Planner::constraint(const ir::GraphRef& g, std::uint32_t number, const ir::
 
 void Planner::node(Context& c, const ir::Node& n) {
   if (n.regions().empty()) check(c, n);
+  if (c.groups.absorbed[n.index()]) return;
   switch (c.groups.classes[n.index()]) {
     case NodeClass::leaf: {
       Value& v = c.env[n.result()];

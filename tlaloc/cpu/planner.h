@@ -73,6 +73,8 @@ class Planner {
   void pad(Context& c, const ir::Node& n);
   void dynamic_slice(Context& c, const ir::Node& n);
   void dynamic_update_slice(Context& c, const ir::Node& n);
+  /// Where groups say that the update is a sum with what lies there: added to that in its place.
+  bool added_update(Context& c, const ir::Node& n);
   void gather(Context& c, const ir::Node& n);
   void scatter(Context& c, const ir::Node& n);
   /// argmax and argmin, as two folds.

@@ -6,6 +6,7 @@
 #include "tlaloc/base/error.h"
 #include "tlaloc/cpu/planner.h"
 #include "tlaloc/ops/arg_reduce.h"
+#include "tlaloc/ops/constants.h"
 #include "tlaloc/ops/convert_element.h"
 #include "tlaloc/ops/elementwise_arith.h"
 #include "tlaloc/ops/gather_scatter.h"
@@ -74,7 +75,37 @@ void Planner::update(Context& c, const ir::Node& n, const Value& update, const W
   c.env[n.result()] = dense_value(c.type(n.result()), t.storage);
 }
 
+bool Planner::added_update(Context& c, const ir::Node& n) {
+  const auto it = c.groups.added.find(n.index());
+  if (it == c.groups.added.end()) return false;
+  const ir::Node sum = c.g.node(it->second.addition);
+  const Value x = c.env[n.operand(0)];
+  const Type type = c.type(sum.result());
+  Affine at{0, dense_strides(x.type.shape())};
+  for (int axis = 0; axis < type.rank(); ++axis) {
+    const ir::Node start = c.g.node(c.g.producer(n.operand(2 + usize(axis))));
+    const Dim last = x.type.dim(axis) - type.dim(axis);
+    const double place = start.as<ops::ConstantAttrs>().value.value.element(0);
+    if (place <= 0 || last == Dim(0)) continue;
+    at.offset += min(Dim(static_cast<std::int64_t>(std::min(place, 0x1p62))), last) *
+                 at.strides[usize(axis)];
+  }
+  Value v = spread(c.env[it->second.value], type);
+  // What is read of the operand elsewhere is read before it changes.
+  if (x.expr->kind == Expr::Kind::read && reads(v.expr, x.expr->storage)) {
+    v = dense_value(type, e_.copy(v, sum.op().name));
+  }
+  const StorageId to = e_.copy(x, n.op().name);
+  std::vector<ExprRef> parts{read(type.dtype(), to, at), v.expr};
+  if (!it->second.behind) std::swap(parts[0], parts[1]);
+  e_.compute({type, apply(sum.op(), sum.attr(), type.dtype(), std::move(parts))}, {to, at},
+             n.op().name);
+  c.env[n.result()] = dense_value(c.type(n.result()), to);
+  return true;
+}
+
 void Planner::dynamic_update_slice(Context& c, const ir::Node& n) {
+  if (added_update(c, n)) return;
   const auto nb = n.as<ops::DynamicUpdateSliceAttrs>().batch_axes;
   const Type type = c.type(n.result());
   const Value u = c.env[n.operand(1)];

@@ -58,7 +58,7 @@ ImportedModule import_stablehlo(std::string_view text,
 
 /// The same of a module that may hold anything: a function that is refused, or that calls one that
 /// is, has no graph, and the others are there. What is wrong between functions is a function
-/// without a name. Throws for no text.
+/// without a name. Throws for what is no text: bytecode.
 ImportedModule import_each_function(std::string_view text,
                                     const std::string& name_for_errors = "<text>",
                                     int first_line = 1);

@@ -57,18 +57,18 @@ std::optional<std::pair<Groups::Added, std::uint32_t>> find_added(
     return is(p, op) ? std::optional(p) : std::nullopt;
   };
   if (!is(n, OpId::DynamicUpdateSlice)) return std::nullopt;
+  const auto places = n.operands().subspan(2);
+  const bool known = std::ranges::all_of(places, [&](ir::ValueId v) {
+    return !g.is_param(v) && is(g.node(g.producer(v)), OpId::Constant);
+  });
+  if (!known || n.as<ops::DynamicUpdateSliceAttrs>().batch_axes != 0) return std::nullopt;
   const auto sum = only_here(n.operand(1), OpId::Add);
   if (!sum || sum->operand(0) == sum->operand(1)) return std::nullopt;
   for (const std::size_t k : {std::size_t{0}, std::size_t{1}}) {
     const auto part = only_here(sum->operand(k), OpId::DynamicSlice);
-    if (!part || part->operand(0) != n.operand(0)) continue;
-    const auto places = n.operands().subspan(2);
-    const bool known = std::ranges::all_of(places, [&](ir::ValueId v) {
-      return !g.is_param(v) && is(g.node(g.producer(v)), OpId::Constant);
-    });
-    if (!known || !std::ranges::equal(part->operands().subspan(1), places) ||
+    if (!part || part->operand(0) != n.operand(0) ||
         part->as<ops::DynamicSliceAttrs>().batch_axes != 0 ||
-        n.as<ops::DynamicUpdateSliceAttrs>().batch_axes != 0) {
+        !std::ranges::equal(part->operands().subspan(1), places)) {
       continue;
     }
     return std::pair(Groups::Added{sum->operand(1 - k), k == 0, sum->index()}, part->index());
@@ -82,7 +82,7 @@ std::vector<bool> find_by_rows(const ir::Graph& g) {
   for (ir::ValueId v : g.results()) otherwise[v] = true;
   for (std::uint32_t i = 0; i < g.node_count(); ++i) {
     const ir::Node n = g.node(i);
-    const bool scans = static_cast<OpId>(n.op().id) == OpId::Scan;
+    const bool scans = is(n, OpId::Scan);
     for (std::size_t k = 0; k < n.operands().size(); ++k) {
       bool row = false;
       if (scans) {
@@ -291,7 +291,7 @@ Groups find_groups(const ir::Graph& g) {
     if (k == NodeClass::elementwise) ++members[r.root[i]];
     const bool fuses = k == NodeClass::elementwise || k == NodeClass::fold;
     const bool moves = k == NodeClass::moved && inside && moves_in_loops(n);
-    if (static_cast<OpId>(n.op().id) == OpId::Transpose && reading_nodes[n.operand(0)] == 1) {
+    if (is(n, OpId::Transpose) && reading_nodes[n.operand(0)] == 1) {
       r.turned.emplace(n.operand(0), i);
     }
     for (ir::ValueId v : n.operands()) {

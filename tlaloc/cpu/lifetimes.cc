@@ -134,14 +134,16 @@ class Merger {
       if (p_.code[i].code != Code::step) continue;
       Step& step = p_.steps[p_.code[i].index];
       if (step.run != run_loop || step.written().size() < 2) continue;
+      const auto unread = [&](StorageId s) {
+        return p_.storages[s].kind == Storage::Kind::planned && accesses_[s].size() == 1 &&
+               std::ranges::count(step.storages, s) == 1;
+      };
+      if (std::ranges::none_of(step.written(), unread)) continue;
       auto loop = std::make_shared<Loop>(*static_cast<const Loop*>(step.data.get()));
       for (std::size_t k = loop->outputs.size(); k-- > 0 && loop->outputs.size() > 1;) {
         const std::uint16_t array = loop->outputs[k].array;
-        const StorageId s = step.storages[array];
-        const bool unread = p_.storages[s].kind == Storage::Kind::planned &&
-                            accesses_[s].size() == 1 && std::ranges::count(step.storages, s) == 1;
-        if (!unread) continue;
-        accesses_[s].clear();
+        if (!unread(step.storages[array])) continue;
+        accesses_[step.storages[array]].clear();
         step.storages.erase(step.storages.begin() + array);
         loop->outputs.erase(loop->outputs.begin() + static_cast<std::ptrdiff_t>(k));
         for (Loop::Output& o : loop->outputs) o.array -= o.array > array ? 1 : 0;
